@@ -5,20 +5,8 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
+from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import (
-    AHEAD,
-    CORNER,
-    DRIVEN,
-    FREE,
-    FRICTIONLESS,
-    IDLE,
-    IMPULSE_RETURNED,
-    NOBODY,
-    RETURNS,
-    STICKS,
-    STORES,
-    VANISHES,
-    WORK_RETURNED,
     Record,
     begin_record,
     next_entry,
@@ -55,14 +43,14 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
     for i in range(nc):
         code = int(known[at, 4 * nc + CODES + i])
         role, slip = code // SLIPS, code % SLIPS - 1
-        face = STICKS if role != FREE and work.mu[i] > 0.0 else FRICTIONLESS
+        face = rec.STICKS if role != rec.FREE and work.mu[i] > 0.0 else rec.FRICTIONLESS
         if work.mu[i] == 0.0:
             t = work.now[2 * i + 1]
             t = t if t != 0.0 else known[now, 2 * nc + 2 * i + 1]
             slip = int(t > 0.0) - int(t < 0.0)
-        if role != FREE and slip != 0:
+        if role != rec.FREE and slip != 0:
             face = 0 if slip > 0 else 1
-        record.role[k, i], record.face[k, i], record.book[k, i] = role, face, IDLE
+        record.role[k, i], record.face[k, i], record.book[k, i] = role, face, rec.IDLE
         record.budget[k, i] = work.budget[i]
     for a in range(2 * nc):
         record.c[k, a] = work.now[a]
@@ -74,16 +62,16 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
 def find_event(work: PlaneWork, nc: int, at: int, length: float, poisson: int) -> tuple[int, int, int]:
     """Which event is at this length, whose it is, and of which of its coordinates."""
     rates = work.known
-    event, who, part = NOBODY, NOBODY, 0
+    event, who, part = rec.NOBODY, rec.NOBODY, 0
     for i in range(nc):
         for p in range(2):
             c, change = work.now[2 * i + p], rates[at, 2 * nc + 2 * i + p]
             # of those that vanish together the first, whichever rounding lets be the first to do so
-            if event == NOBODY and c * change < 0.0 and abs(c + length * change) <= ZERO:
-                event, who, part = VANISHES, i, p
+            if event == rec.NOBODY and c * change < 0.0 and abs(c + length * change) <= ZERO:
+                event, who, part = rec.VANISHES, i, p
     for i in range(nc):
-        if event == NOBODY and abs(length_of_budget(work, nc, at, i, poisson) - length) <= SAME * length:
-            event, who = IMPULSE_RETURNED if poisson == 1 else WORK_RETURNED, i
+        if event == rec.NOBODY and abs(length_of_budget(work, nc, at, i, poisson) - length) <= SAME * length:
+            event, who = rec.IMPULSE_RETURNED if poisson == 1 else rec.WORK_RETURNED, i
     return event, who, part
 
 
@@ -110,7 +98,7 @@ def margin_beyond(
     """How near the event, on the way to which a piece is cut short, is to others that would be the first."""
     rates = work.known
     ended, who = record.event[k], record.who[k]
-    own = 2 * who + int(record.direction[k, 0] == 0.0) if ended == VANISHES else NOBODY
+    own = 2 * who + int(record.direction[k, 0] == 0.0) if ended == rec.VANISHES else rec.NOBODY
     for i in range(nc):
         for a in range(2 * i, 2 * i + 2):
             c, change = work.now[a], rates[at, 2 * nc + a]
@@ -122,7 +110,7 @@ def margin_beyond(
             else:
                 note_margin(record, abs(c + whole * change))
         to_return = length_of_budget(work, nc, at, i, poisson)
-        if to_return < FOREVER and (ended == VANISHES or who != i):
+        if to_return < FOREVER and (ended == rec.VANISHES or who != i):
             note_margin(record, abs(to_return - whole))
 
 
@@ -138,16 +126,16 @@ def write_piece(
     record.length[k], record.share[k] = length, length / whole
     for p in range(3):
         record.direction[k, p] = 1.0 if p == part else 0.0
-    write_event(record, k, event, who, NOBODY)
-    if event == NOBODY and not corner:
+    write_event(record, k, event, who, rec.NOBODY)
+    if event == rec.NOBODY and not corner:
         note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
     elif length < whole and not corner:
         margin_beyond(record, k, work, nc, at, whole, poisson)
     if corner:
-        write_event(record, k, CORNER, work.cut_at[0], work.cut_at[1])
+        write_event(record, k, rec.CORNER, work.cut_at[0], work.cut_at[1])
         ahead = next_entry(record)
         write_rates(record, ahead, work, nc, work.cut_at[2], at)
-        write_event(record, ahead, AHEAD, NOBODY, NOBODY)
+        write_event(record, ahead, rec.AHEAD, rec.NOBODY, rec.NOBODY)
     return k
 
 
@@ -159,13 +147,13 @@ def rates_margin(record: Record, k: int, work: PlaneWork, nc: int) -> None:
         size = max(size, record.rate[k, 2 * i])
     for i in range(nc):
         role, normal, friction = record.role[k, i], record.rate[k, 2 * i], record.rate[k, 2 * i + 1]
-        if role == FREE:
+        if role == rec.FREE:
             continue
-        if role != DRIVEN:
+        if role != rec.DRIVEN:
             note_margin(record, normal / size)
         elif work.now[2 * i] == 0.0 and not work.budget[i] > 0.0:
             note_margin(record, abs(record.change[k, 2 * i]) / size)
-        if record.face[k, i] == STICKS:
+        if record.face[k, i] == rec.STICKS:
             note_margin(record, 1.0 - abs(friction) / (work.mu[i] * max(normal, 1e-300)))
         elif work.now[2 * i + 1] == 0.0 and work.mu[i] > 0.0 and role != plane.EDGE:
             note_margin(record, abs(record.change[k, 2 * i + 1]) / size)
@@ -181,15 +169,15 @@ def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool
         if elastic and rate > 0.0:
             rests = poisson == 1 and y == 0.0 and after == 0.0 and not before > 0.0
             if y < 0.0 or after < 0.0 or rests:
-                record.book[k, i] = STORES
+                record.book[k, i] = rec.STORES
             elif before > 0.0:
-                record.book[k, i] = RETURNS
-        ends = record.event[k] == IMPULSE_RETURNED or record.event[k] == WORK_RETURNED
+                record.book[k, i] = rec.RETURNS
+        ends = record.event[k] == rec.IMPULSE_RETURNED or record.event[k] == rec.WORK_RETURNED
         if before > 0.0 and not (ends and record.who[k] == i):
             note_margin(record, left)
         for part in range(WIDTH):
             a = WIDTH * i + part
-            own = record.event[k] == VANISHES and record.who[k] == i
+            own = record.event[k] == rec.VANISHES and record.who[k] == i
             own = own and record.direction[k, part] != 0.0 and record.share[k] == 1.0
             matters = part == 0 or work.mu[i] > 0.0
             if record.change[k, a] != 0.0 and matters and not own and a != partner:
@@ -202,12 +190,12 @@ def finish_plane(record: Record, k: int, work: PlaneWork, nc: int, elastic: bool
 @kernel
 def corner_partner(record: Record, k: int) -> int:
     """The coordinate that vanishes together with the event's, because the piece before was cut for it."""
-    if k < 2 or record.event[k - 2] != CORNER or record.event[k - 1] != AHEAD:
-        return NOBODY
-    if record.event[k] != VANISHES:
-        return NOBODY
+    if k < 2 or record.event[k - 2] != rec.CORNER or record.event[k - 1] != rec.AHEAD:
+        return rec.NOBODY
+    if record.event[k] != rec.VANISHES:
+        return rec.NOBODY
     a = WIDTH * record.who[k] + (0 if record.direction[k, 0] != 0.0 else 1)
     one, other = record.who[k - 2], record.other[k - 2]
     if a == one:
         return other
-    return one if a == other else NOBODY
+    return one if a == other else rec.NOBODY

@@ -11,30 +11,12 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
-from routh.kernels.gradients.record import (
-    AHEAD,
-    CORNER,
-    CURVE,
-    ENTRIES,
-    IDLE,
-    IMPULSE_RETURNED,
-    LEAVES_CONE,
-    LENGTH_OVER,
-    MORE,
-    NOBODY,
-    RATE_REACHED,
-    SLIDES,
-    STORES,
-    TURNS,
-    VANISHES,
-    WORK_RETURNED,
-    Record,
-)
+from routh.kernels.gradients import record as rec
+from routh.kernels.gradients.record import Record
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
 from routh.kernels.gradients.reverse_curve import (
     back_along_curve,
-    back_through_cone,
-    back_through_rate,
+    back_through_limit,
     list_slides,
 )
 from routh.kernels.gradients.reverse_rates import (
@@ -52,23 +34,23 @@ def back_through_books(record: Record, k: int, given: Given, own: ReverseWork) -
     for i in range(len(given.mu)):
         what, at = record.book[k, i], width * i
         bar = own.of_budget[i]
-        if what == IDLE or bar == 0.0:
+        if what == rec.IDLE or bar == 0.0:
             continue
         normal, e = record.rate[k, at], given.bounce[i]
-        factor = e if what == STORES else -1.0
+        factor = e if what == rec.STORES else -1.0
         if given.poisson == 1:  # of the impulse
             of_length += bar * factor * normal
             own.of_rate[at] += bar * factor * length
-            if what == STORES:
+            if what == rec.STORES:
                 own.of_bounce[i] += bar * length * normal
             continue
-        factor = -0.5 * (e * e if what == STORES else 1.0)  # of the work: (y + y') / 2 times the impulse
+        factor = -0.5 * (e * e if what == rec.STORES else 1.0)  # of the work: (y + y') / 2 times the impulse
         both = 2.0 * record.c[k, at] + length * record.change[k, at]
         own.of_state[at] += bar * factor * length * normal
         own.of_before[at] += bar * factor * length * normal
         of_length += bar * factor * both * normal
         own.of_rate[at] += bar * factor * both * length
-        if what == STORES:
+        if what == rec.STORES:
             own.of_bounce[i] -= bar * e * both * length * normal
     return of_length
 
@@ -82,7 +64,7 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
     width = own.rows.shape[1]
     length, share = record.length[k], record.share[k]
     event, at = record.event[k], width * record.who[k]
-    if event == VANISHES:
+    if event == rec.VANISHES:
         closing = 0.0
         for part in range(width):
             closing += record.direction[k, part] * record.change[k, at + part]
@@ -90,20 +72,20 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
             along = record.direction[k, part] * bar / closing
             own.of_before[at + part] -= share * along
             own.of_change[at + part] -= length * along
-    elif event == IMPULSE_RETURNED:
+    elif event == rec.IMPULSE_RETURNED:
         normal = record.rate[k, at]
         own.of_budget[record.who[k]] += bar * share / normal
         own.of_rate[at] -= bar * length / normal
-    elif event == WORK_RETURNED:
+    elif event == rec.WORK_RETURNED:
         normal, whole = record.rate[k, at], length / share
         bar *= share / (record.c[k, at] + whole * record.change[k, at])  # over the speed of leaving
         own.of_before[at] -= bar * whole
         own.of_change[at] -= 0.5 * bar * whole * whole
         own.of_budget[record.who[k]] += bar / normal
         own.of_rate[at] -= bar * record.budget[k, record.who[k]] / (normal * normal)
-    elif event == LENGTH_OVER:
+    elif event == rec.LENGTH_OVER:
         own.of_stage[0] += bar
-    elif event != NOBODY:  # whose samples say that they are one-sided
+    elif event != rec.NOBODY:  # whose samples say that they are one-sided
         own.of_before[0] = math.nan
 
 
@@ -126,7 +108,7 @@ def back_through_corner(record: Record, k: int, own: ReverseWork, bar: float) ->
 def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
     """Where a stage begins: the length at which it is cut is a share of the way to contact SETTER's zero."""
     who, width = record.setter[k], own.rows.shape[1]
-    if who == MORE:
+    if who == rec.MORE:
         return
     if who >= 0:
         at = width * who
@@ -141,7 +123,7 @@ def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
 def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """The same where the stage begins with a curve; slips that begin with it turn along their rates."""
     n = len(own.of_state)
-    if record.setter[k] == MORE:
+    if record.setter[k] == rec.MORE:
         return
     own.fallen[0] = 0.0
     for a in range(n):
@@ -150,10 +132,10 @@ def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> Non
     if record.setter[k] >= 0:
         begin = list_slides(record, k, own, True)
         for e in range(begin):
-            record.face[k, own.slides[e]] = TURNS
+            record.face[k, own.slides[e]] = rec.TURNS
         back_through_rates(record, k, given, own)
         for e in range(begin):
-            record.face[k, own.slides[e]] = SLIDES
+            record.face[k, own.slides[e]] = rec.SLIDES
         for a in range(n):
             own.of_state[a] += own.of_before[a]
 
@@ -169,14 +151,12 @@ def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, c
         bar += own.of_state[a] * record.change[k, a] + own.of_push[a] * record.rate[k, a]
         own.of_change[a] += length * own.of_state[a]
         own.of_rate[a] += length * own.of_push[a]
-    corner = record.event[k] == CORNER
+    corner = record.event[k] == rec.CORNER
     of_a, of_b = 0.0, 0.0
     if corner:
         of_a, of_b = back_through_corner(record, k, own, bar)
-    elif curved is not None and record.event[k] == LEAVES_CONE:
-        back_through_cone(record, k, given, own, bar)
-    elif curved is not None and record.event[k] == RATE_REACHED:
-        back_through_rate(record, k, given, own, bar)
+    elif curved is not None and record.event[k] in (rec.LEAVES_CONE, rec.RATE_REACHED):
+        back_through_limit(record, k, given, own, bar)
     else:
         back_through_length(record, k, own, bar)
     back_through_stage(record, k, own)
@@ -198,7 +178,7 @@ def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) 
     ``curved``: None where no piece is a curve.
     """
     clear_bars(own)
-    last = int(record.total[ENTRIES]) - 1
+    last = int(record.total[rec.ENTRIES]) - 1
     if curved is not None:
         last = begin_backwards(record, given, own)
     back_from(record, given, own, curved, last)
@@ -219,10 +199,10 @@ def clear_bars(own: ReverseWork) -> None:
 def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None, last: int) -> None:
     """From the bars after entry ``last`` to those before the first."""
     for k in range(last, -1, -1):
-        if curved is not None and record.event[k] == CURVE:
+        if curved is not None and record.event[k] == rec.CURVE:
             back_along_curve(record, k, given, own)
             back_to_stage(record, k, given, own)
-        elif record.event[k] != AHEAD:
+        elif record.event[k] != rec.AHEAD:
             own.fallen[0] = 0.0
             back_through_piece(record, k, given, own, curved)
         if own.aimed[0] > 0.0:

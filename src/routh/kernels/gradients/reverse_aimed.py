@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from routh.compiling import kernel
-from routh.kernels.common.small_linear import solve_linear
-from routh.kernels.gradients.record import AIMED_FROM, DRIVEN, ENTRIES, MORE, Record
+from routh.kernels.gradients import record as rec
+from routh.kernels.gradients.record import Record
 from routh.kernels.gradients.reverse_rates import (
     Given,
     ReverseWork,
     add_unknown,
-    coupling,
+    add_unknown_rates,
+    find_lever,
     times_G,
 )
+from routh.validation import Array
 
 LEFT_OVER = 1e-7  # normal velocities below this share of the speed come to rest together
 ON_CONE = 1e-9  # friction that is nearer to its cone slides
@@ -32,23 +32,23 @@ AS_AIMED = 1e-2  # weights that differ by more from those of this impulse were a
 @kernel
 def is_aimed(record: Record, k: int) -> bool:
     """Whether a stage with aimed weights begins with entry k."""
-    if not 0.0 <= record.total[AIMED_FROM] <= k or record.setter[k] == MORE:
+    if not 0.0 <= record.total[rec.AIMED_FROM] <= k or record.setter[k] == rec.MORE:
         return False
     driven = 0
     for i in range(record.role.shape[1]):
-        driven += 1 if record.role[k, i] == DRIVEN else 0
+        driven += 1 if record.role[k, i] == rec.DRIVEN else 0
     return driven > 1
 
 
 @kernel
 def find_rest(record: Record, given: Given) -> int:
     """The first entry from which on what is left comes to rest together; -1 where there is none."""
-    if not record.total[AIMED_FROM] >= 0.0:
+    if not record.total[rec.AIMED_FROM] >= 0.0:
         return -1
     for i in range(len(given.mu)):
         if given.bounce[i] > 0.0:
             return -1
-    for k in range(int(record.total[AIMED_FROM]), int(record.total[ENTRIES])):
+    for k in range(int(record.total[rec.AIMED_FROM]), int(record.total[rec.ENTRIES])):
         if is_aimed(record, k):
             most = 0.0
             for i in range(len(given.mu)):
@@ -77,7 +77,7 @@ def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     """The unknown impulses of driven contacts, with which normal velocities and sticking slips rest."""
     m = k - k
     for i in range(len(given.mu)):
-        if record.role[k, i] != DRIVEN:
+        if record.role[k, i] != rec.DRIVEN:
             continue
         t0, t1 = record.c[k, 3 * i + 1], record.c[k, 3 * i + 2]
         slip = math.sqrt(t0 * t0 + t1 * t1)
@@ -86,10 +86,8 @@ def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
         if slip > 0.0:
             own.units[i, 0], own.units[i, 1] = t0 / slip, t1 / slip
         if slip > 0.0 or slides:
-            own.columns[m, 1], own.columns[m, 2] = (
-                -given.mu[i] * own.units[i, 0],
-                -given.mu[i] * own.units[i, 1],
-            )
+            own.columns[m, 1] = -given.mu[i] * own.units[i, 0]
+            own.columns[m, 2] = -given.mu[i] * own.units[i, 1]
         m += 1
         if slip == 0.0 and not slides and given.mu[i] > 0.0:
             add_unknown(own, m, i, 1, 1)
@@ -99,77 +97,45 @@ def list_aimed(record: Record, k: int, given: Given, own: ReverseWork) -> int:
 
 
 @kernel
-def list_turns(record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray) -> int:
+def list_turns(record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: Array) -> int:
     """Further unknowns behind m: the angles of slips that begin, which stay along their friction."""
     for i in range(len(given.mu)):
-        if record.role[k, i] == DRIVEN and begins_to_slide(record, k, given, own, i):
+        if record.role[k, i] == rec.DRIVEN and begins_to_slide(record, k, given, own, i):
             u0, u1, push = own.units[i, 0], own.units[i, 1], given.mu[i] * impulse[3 * i]
-            own.whose[m] = i
+            add_unknown(own, m, i, 0, 0)
             own.rows[m, 0], own.rows[m, 1], own.rows[m, 2] = 0.0, -u1, u0
             own.columns[m, 0], own.columns[m, 1], own.columns[m, 2] = 0.0, push * u1, -push * u0
+            d0, d1 = times_G(given, impulse, 3 * i + 1), times_G(given, impulse, 3 * i + 2)
+            own.grows[m] = u0 * d0 + u1 * d1
             m += 1
     return m
 
 
 @kernel
-def aimed_impulse(
-    record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray
-) -> float:
+def aimed_impulse(record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: Array) -> float:
     """The impulse of m unknowns that brings contacts to rest; the sum of its normal parts, 0 for none."""
     total = 0.0
     for a in range(len(impulse)):
         impulse[a] = 0.0
-    for e in range(m):
-        own.system[e, m] = 0.0
-        for part in range(3):
-            own.system[e, m] -= own.rows[e, part] * record.c[k, 3 * own.whose[e] + part]
-        for f in range(m):
-            own.system[e, f] = coupling(given, own, e, f)
-    if not solve_linear(own.system, m):
-        return 0.0
-    for e in range(m):
-        at = 3 * own.whose[e]
-        for part in range(3):
-            impulse[at + part] += own.columns[e, part] * own.system[e, m]
-        if own.columns[e, 0] != 0.0:
-            total += impulse[at]
-    return total
+    known = add_unknown_rates(given, own, record.c[k], impulse, m)
+    for i in range(len(given.mu)):
+        total += impulse[3 * i]
+    return total if known else 0.0
 
 
 @kernel
 def back_through_impulse(
-    record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: np.ndarray
+    record: Record, k: int, given: Given, own: ReverseWork, m: int, impulse: Array
 ) -> None:
     """From OF_RATE, of the impulse, and OF_CHANGE, of what it does, to G, friction and the state before."""
-    n, known = len(own.of_state), m
-    m = list_turns(record, k, given, own, known, impulse)
-    for e in range(m):
-        at, right = 3 * own.whose[e], 0.0
-        for part in range(3):
-            wanted = own.of_rate[at + part] + times_G(given, own.of_change, at + part)
-            right += own.columns[e, part] * wanted
-        own.system[e, m] = right
-        for f in range(m):
-            own.system[e, f] = coupling(given, own, f, e)
-        if e >= known:  # a slip turns by less the longer it is
-            i = own.whose[e]
-            for part in range(2):
-                own.system[e, e] -= own.units[i, part] * times_G(given, impulse, at + 1 + part)
-    solve_linear(own.system, m)
-    for a in range(n):
-        own.lever[a] = own.of_change[a]
-    for e in range(m):
-        for part in range(3):
-            own.lever[3 * own.whose[e] + part] -= own.rows[e, part] * own.system[e, m]
-    for a in range(n):
+    find_lever(given, own, impulse, 1.0, list_turns(record, k, given, own, m, impulse))
+    for a in range(len(own.of_state)):
         own.of_state[a] += own.lever[a]
-        for b in range(n):
-            own.of_G[a, b] += own.lever[a] * impulse[b]
     for i in range(len(given.mu)):
         at = 3 * i + 1
         t0, t1 = record.c[k, at], record.c[k, at + 1]
         slip = math.sqrt(t0 * t0 + t1 * t1)
-        if record.role[k, i] != DRIVEN:
+        if record.role[k, i] != rec.DRIVEN:
             continue
         if slip > 0.0 or begins_to_slide(record, k, given, own, i):
             u0, u1, normal = own.units[i, 0], own.units[i, 1], impulse[at - 1]
@@ -191,7 +157,7 @@ def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> 
     total = aimed_impulse(record, k, given, own, m, impulse)
     mean = 0.0
     for i in range(nc):
-        if record.role[k, i] == DRIVEN:
+        if record.role[k, i] == rec.DRIVEN:
             weight = record.rate[k, 3 * i]
             mean += own.of_weight[i] * weight
             if not abs(impulse[3 * i] - weight * total) <= AS_AIMED * total:
@@ -201,7 +167,7 @@ def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> 
     for a in range(n):
         own.of_rate[a] = own.of_change[a] = 0.0
     for i in range(nc):
-        if record.role[k, i] == DRIVEN:
+        if record.role[k, i] == rec.DRIVEN:
             own.of_rate[3 * i] = (own.of_weight[i] - mean) / total
     back_through_impulse(record, k, given, own, m, impulse)
 
@@ -209,7 +175,7 @@ def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> 
 @kernel
 def end_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """After entry k was gone through: if its stage begins with it, its weights have all of their bars."""
-    if record.setter[k] == MORE:
+    if record.setter[k] == rec.MORE:
         return
     if is_aimed(record, k):
         back_through_aim(record, k, given, own)
@@ -220,8 +186,8 @@ def end_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
 @kernel
 def begin_backwards(record: Record, given: Given, own: ReverseWork) -> int:
     """The last entry to be gone through, after what is left from there on has come to rest together."""
-    last = int(record.total[ENTRIES]) - 1
-    own.aimed[0] = 1.0 if record.total[AIMED_FROM] >= 0.0 else 0.0
+    last = int(record.total[rec.ENTRIES]) - 1
+    own.aimed[0] = 1.0 if record.total[rec.AIMED_FROM] >= 0.0 else 0.0
     k = find_rest(record, given)
     if k < 0:
         return last

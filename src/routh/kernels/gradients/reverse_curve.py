@@ -16,28 +16,18 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import solve_linear
-from routh.kernels.gradients.curve_nodes import across, add_across, of_angle, slip_left, visit
-from routh.kernels.gradients.record import (
-    CURVE,
-    ENTRIES,
-    FREE,
-    FROM_ZERO,
-    SLIDES,
-    STEADY,
-    STORES,
-    TO_ZERO,
-    TURNING,
-    Record,
-    note_margin,
-)
+from routh.kernels.gradients import record as rec
+from routh.kernels.gradients.record import Record, note_margin
 from routh.kernels.gradients.reverse_rates import (
     NODES,
     Given,
     ReverseWork,
+    add_unknown_rates,
     list_unknowns,
     pull_rates,
     times_G,
 )
+from routh.validation import Array
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
 PLACES, WEIGHTS = 0.5 + 0.5 * _POINTS, 0.5 * _WEIGHTS  # of Gauss's points in a step from 0 to 1
@@ -45,6 +35,8 @@ _POWERS = np.arange(NODES)
 # INNER[j, l]: the integral from 0 to point j of the polynomial that is one in point l and zero in the others
 INNER = (PLACES[:, None] ** (_POWERS + 1) / (_POWERS + 1)) @ np.linalg.inv(PLACES[:, None] ** _POWERS)
 
+# a slip has ended of which less than ENDED is left, or than BENT times a SHORT slip that goes straight on
+ENDED, BENT, SHORT = 1e-6, 100.0, 1e-3
 TURNED, MOST_STEPS = 1.3, 20000.0  # by how much slips may turn in a part of a step; parts at most
 ORDER = 9.0  # the power of its width with which the error of a part falls
 DECADES = 18.0  # natural logarithm of the share of a step that a slip which begins leaves out
@@ -57,24 +49,139 @@ NEAR_ZERO = 1e-10  # share of a step at which a slip that begins has its first d
 
 
 @kernel
+def slip_left(record: Record, k: int, i: int) -> float:
+    """The share of a contact's slip that is left after a step which goes straight on; 1 in other steps.
+
+    Several slips may vanish together where they depend on each other; then up to the error of going straight
+    on, which is of the size of the slip that was aimed at, and that is small where there are several.
+    """
+    way, at, length = record.who[k], 3 * i + 1, record.length[k]
+    if (way != rec.TO_ZERO and way != rec.AIMED) or record.face[k, i] != rec.SLIDES:
+        return 1.0
+    if way == rec.TO_ZERO and i == record.other[k]:
+        return 0.0
+    t0, t1 = record.c[k, at], record.c[k, at + 1]
+    s0, s1 = t0 + length * record.change[k, at], t1 + length * record.change[k, at + 1]
+    left = math.sqrt((s0 * s0 + s1 * s1) / (t0 * t0 + t1 * t1))
+    at = 3 * record.other[k] + 1
+    aimed = math.sqrt(record.c[k, at] ** 2 + record.c[k, at + 1] ** 2)
+    return left if left > ENDED + (BENT * aimed if aimed < SHORT else 0.0) else 0.0
+
+
+@kernel
+def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: float) -> int:
+    """POINT and POINT_RATE: the state of those who push and the rates; returns the number of unknowns."""
+    n = len(own.of_state)
+    roles, impulse = record.role[k], own.point_rate
+    for a in range(n):
+        impulse[a] = 0.0
+    for power in range(record.degree[k], -1, -1):
+        for a in range(n):
+            impulse[a] = impulse[a] * at + record.curves[k, power, a]
+    for a in range(n):
+        if roles[a // 3] != rec.FREE:
+            own.point[a] = record.c[k, a] + times_G(given, impulse, a)
+    for a in range(n):
+        own.point_rate[a] = 0.0
+    length = record.length[k]
+    left = 1.0 - at / length if length > 0.0 else 1.0
+    for i in range(len(given.mu)):
+        if roles[i] == rec.FREE:
+            continue
+        if slip_left(record, k, i) == 0.0:  # keeps its direction; rounding would not
+            own.point[3 * i + 1] = left * record.c[k, 3 * i + 1]
+            own.point[3 * i + 2] = left * record.c[k, 3 * i + 2]
+        normal = record.rate[k, 3 * i] if roles[i] == rec.DRIVEN else 0.0
+        own.point_rate[3 * i] = normal
+        if record.face[k, i] == rec.SLIDES:
+            t0, t1 = own.point[3 * i + 1], own.point[3 * i + 2]
+            slip = math.sqrt(t0 * t0 + t1 * t1)
+            own.units[i, 0], own.units[i, 1] = t0 / slip, t1 / slip
+            own.point_rate[3 * i + 1] = -given.mu[i] * normal * own.units[i, 0]
+            own.point_rate[3 * i + 2] = -given.mu[i] * normal * own.units[i, 1]
+    m = list_unknowns(record, k, given, own)
+    for a in range(n if m > 0 else 0):
+        own.lever[a] = times_G(given, own.point_rate, a)
+    add_unknown_rates(given, own, own.lever, own.point_rate, m)
+    return m
+
+
+@kernel
+def visit(record: Record, k: int, given: Given, own: ReverseWork, j: int, at: float) -> None:
+    """All of node j, at a point of the curve, that does not depend on the bar of the state there."""
+    n, nc = len(own.of_state), len(given.mu)
+    m = look_at_point(record, k, given, own, at)
+    for a in range(n):
+        own.nodes.rates[j, a] = own.point_rate[a]
+        own.nodes.given[j, a], own.nodes.direct[j, a] = own.of_push[a], 0.0
+    for i in range(nc):
+        what, bar, e = record.book[k, i], own.of_budget[i], given.bounce[i]
+        if what != rec.IDLE and bar != 0.0 and given.poisson == 1:  # the budget grows by e n or falls by n
+            own.nodes.given[j, 3 * i] += bar * (e if what == rec.STORES else -1.0)
+        elif what != rec.IDLE and bar != 0.0:  # by -e^2 y n, or y n
+            share = e * e if what == rec.STORES else 1.0
+            own.nodes.given[j, 3 * i] -= bar * share * own.point[3 * i]
+            own.nodes.direct[j, 3 * i] -= bar * share * own.point_rate[3 * i]
+        if record.face[k, i] != rec.SLIDES or record.role[k, i] == rec.FREE:
+            continue
+        t0, t1 = own.point[3 * i + 1], own.point[3 * i + 2]
+        own.nodes.units[j, 3 * i] = math.sqrt(t0 * t0 + t1 * t1)
+        own.nodes.units[j, 3 * i + 1], own.nodes.units[j, 3 * i + 2] = own.units[i, 0], own.units[i, 1]
+        rate, change = own.nodes.turned_rates[j, i], own.nodes.turned_changes[j, i]
+        friction = -given.mu[i] * own.point_rate[3 * i]
+        f0, f1 = -friction * own.units[i, 1], friction * own.units[i, 0]
+        for a in range(n):
+            rate[a] = 0.0
+            change[a] = given.G[a, 3 * i + 1] * f0 + given.G[a, 3 * i + 2] * f1
+        rate[3 * i + 1], rate[3 * i + 2] = f0, f1
+        add_unknown_rates(given, own, change, rate, m)
+        for a in range(n if m > 0 else 0):
+            change[a] = times_G(given, rate, a)
+
+
+@kernel
+def across(own: ReverseWork, of: Array, j: int, i: int) -> float:
+    """The part of a vector along the turning slip of contact i in node j."""
+    units = own.nodes.units[j]
+    return units[3 * i + 1] * of[3 * i + 2] - units[3 * i + 2] * of[3 * i + 1]
+
+
+@kernel
+def add_across(own: ReverseWork, to: Array, j: int, i: int, value: float) -> None:
+    """The transpose of `across`."""
+    units = own.nodes.units[j]
+    to[3 * i + 1] -= value * units[3 * i + 2]
+    to[3 * i + 2] += value * units[3 * i + 1]
+
+
+@kernel
+def of_angle(own: ReverseWork, j: int, i: int, bar: Array) -> float:
+    """The bar of the angle of slip of contact i in node j, for a bar of the state there."""
+    value, rate, change = 0.0, own.nodes.turned_rates[j, i], own.nodes.turned_changes[j, i]
+    for a in range(len(bar)):
+        value += rate[a] * own.nodes.given[j, a] + change[a] * bar[a]
+    return value
+
+
+@kernel
 def list_slides(record: Record, k: int, own: ReverseWork, begins: bool) -> int:
     """The contacts that slide, or only those that begin to; how many there are."""
     found = k - k
     for i in range(record.role.shape[1]):
         rests = record.c[k, 3 * i + 1] == 0.0 and record.c[k, 3 * i + 2] == 0.0
-        if record.face[k, i] == SLIDES and record.role[k, i] != FREE and (rests or not begins):
+        if record.face[k, i] == rec.SLIDES and record.role[k, i] != rec.FREE and (rests or not begins):
             own.slides[found] = i
             found += 1
     return found
 
 
 @kernel
-def level(given: Given, own: ReverseWork, slides: int) -> None:
+def level(own: ReverseWork, slides: int) -> None:
     """Change the bar of the state so that those of angles in node 0 vanish: there slips have no length."""
-    nc, state = len(given.mu), own.of_state
+    state = own.of_state
     for e in range(slides):
         i = own.slides[e]
-        own.stages[e, slides] = -of_angle(own, 0, i, nc, state)
+        own.stages[e, slides] = -of_angle(own, 0, i, state)
         for f in range(slides):
             own.stages[e, f] = across(own, own.nodes.turned_changes[0, i], 0, own.slides[f])
     solve_linear(own.stages, slides)
@@ -83,14 +190,14 @@ def level(given: Given, own: ReverseWork, slides: int) -> None:
 
 
 @kernel
-def solve_angles(given: Given, own: ReverseWork, slides: int, width: float) -> None:
+def solve_angles(own: ReverseWork, slides: int, width: float) -> None:
     """The bars of the angles over slips in all nodes, last column of `stages`, for a step of this width."""
-    nc, n, size = len(given.mu), len(own.of_state), NODES * slides
+    n, size = len(own.of_state), NODES * slides
     for j in range(NODES):
         for e in range(slides):
             row, i = own.stages[j * slides + e], own.slides[e]
             change = own.nodes.turned_changes[j, i]
-            right = of_angle(own, j, i, nc, own.of_state)
+            right = of_angle(own, j, i, own.of_state)
             for at in range(NODES):
                 share = width * INNER[j, at] * own.paces[at]
                 for f in range(slides):
@@ -103,7 +210,7 @@ def solve_angles(given: Given, own: ReverseWork, slides: int, width: float) -> N
 
 
 @kernel
-def slope(own: ReverseWork, slides: int, at: int, share: float, to: np.ndarray) -> None:
+def slope(own: ReverseWork, slides: int, at: int, share: float, to: Array) -> None:
     """Add to a bar of the state ``share`` times its slope in a node, after `solve_angles`."""
     for a in range(0, len(to), 3):
         to[a] += share * own.nodes.direct[at, a]
@@ -118,10 +225,9 @@ def pull_node(record: Record, k: int, given: Given, own: ReverseWork, j: int, we
     degree = 1.0 if given.poisson == 1 else 2.0
     for i in range(len(given.mu)):
         own.units[i, 0], own.units[i, 1] = own.nodes.units[j, 3 * i + 1], own.nodes.units[j, 3 * i + 2]
-        if record.book[k, i] == STORES and given.bounce[i] > 0.0:
-            stored = (own.nodes.given[j, 3 * i] - own.of_push[3 * i]) * own.nodes.rates[
-                j, 3 * i
-            ]  # as e, or its square
+        if record.book[k, i] == rec.STORES and given.bounce[i] > 0.0:
+            of_stored = own.nodes.given[j, 3 * i] - own.of_push[3 * i]
+            stored = of_stored * own.nodes.rates[j, 3 * i]  # as e, or its square
             own.of_bounce[i] += weight * degree * stored / given.bounce[i]
     for a in range(len(own.of_state)):
         own.of_change[a], own.of_rate[a] = own.nodes.bar[j, a], own.nodes.given[j, a]
@@ -132,7 +238,7 @@ def pull_node(record: Record, k: int, given: Given, own: ReverseWork, j: int, we
 def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
     """Where on the curve the variable x from 0 to 1 is, and how fast the place moves with it."""
     length, way = record.length[k], record.who[k]
-    if way == FROM_ZERO:
+    if way == rec.FROM_ZERO:
         at = length * math.exp((x - 1.0) * span)
         return at, at * span
     if abs(span) > NEAR_ZERO:
@@ -144,15 +250,15 @@ def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
 @kernel
 def find_span(record: Record, k: int) -> float:
     """By how much the logarithm of a slip changes in the step, where it is the variable; else 0."""
-    if record.who[k] == FROM_ZERO:
+    if record.who[k] == rec.FROM_ZERO:
         return DECADES
     least, ended = 1.0, 0
     for i in range(record.role.shape[1]):
-        if record.role[k, i] != FREE:
+        if record.role[k, i] != rec.FREE:
             left = slip_left(record, k, i)
             ended += 1 if left == 0.0 else 0
             least = left + TINY if abs(math.log(left + TINY)) > abs(math.log(least)) else least
-    if record.who[k] == TO_ZERO and ended < 2:
+    if record.who[k] == rec.TO_ZERO and ended < 2:
         return 0.0  # `level` is all that there is to be done
     return min(-math.log(least), DECADES)
 
@@ -162,7 +268,7 @@ def fill_nodes(
     record: Record, k: int, given: Given, own: ReverseWork, span: float, first: float, width: float
 ) -> None:
     """Visit Gauss's points of the part of a step from ``first`` on, the last of them first."""
-    clock, steady = record.other[k], record.who[k] == STEADY
+    clock, steady = record.other[k], record.who[k] == rec.STEADY
     for j in range(NODES):
         at, pace = place(record, k, span, first + width * (1.0 - PLACES[j]))
         visit(record, k, given, own, j, at)
@@ -172,7 +278,7 @@ def fill_nodes(
 
 
 @kernel
-def turning(given: Given, own: ReverseWork, slides: int) -> tuple[float, float]:
+def turning(own: ReverseWork, slides: int) -> tuple[float, float]:
     """The fastest rate at which a slip turns, against x, and the least at which its angle's bar falls."""
     fastest, falls = 0.0, math.inf
     for j in range(NODES):
@@ -190,7 +296,7 @@ def turning(given: Given, own: ReverseWork, slides: int) -> tuple[float, float]:
 def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: int, width: float) -> None:
     """Turn the bars after the part of a step whose nodes were visited into those before it."""
     n, state = len(own.of_state), own.of_state
-    solve_angles(given, own, slides, width)
+    solve_angles(own, slides, width)
     for j in range(NODES):
         for a in range(n):
             own.nodes.bar[j, a] = state[a]
@@ -205,7 +311,7 @@ def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: in
 @kernel
 def goes_on(record: Record, k: int) -> bool:
     """Whether a curve goes on after its step k as it was, so that nothing stirs the bars of angles."""
-    if k + 1 >= int(record.total[ENTRIES]) or record.event[k + 1] != CURVE:
+    if k + 1 >= int(record.total[rec.ENTRIES]) or record.event[k + 1] != rec.CURVE:
         return False
     for i in range(record.role.shape[1]):
         for row in (record.role, record.face, record.book):
@@ -226,7 +332,7 @@ def part(record: Record, k: int, own: ReverseWork, span: float, left: float, fas
     fallen, width = own.fallen[0], 1.0
     if span != 0.0:
         width = LOG_STEP / abs(span)
-        if record.who[k] == FROM_ZERO:
+        if record.who[k] == rec.FROM_ZERO:
             width *= math.exp(min(span * (1.0 - left), DECADES) / ORDER)
     if fastest > 0.0:
         grown = math.exp(fallen / ORDER) if fallen < ORDER else math.e * fallen / ORDER
@@ -238,72 +344,64 @@ def part(record: Record, k: int, own: ReverseWork, span: float, left: float, fas
 def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Turn the bars after a step along a curve, of a length that is fixed, into those before it."""
     way, length = record.who[k], record.length[k]
-    if way == TURNING:  # it is too short for anything else to change in it
+    if way == rec.TURNING:  # it is too short for anything else to change in it
         return
     span = find_span(record, k)
-    alone = way == TO_ZERO and span == 0.0
-    if alone:
+    ends = way == rec.TO_ZERO and span == 0.0
+    if ends:
         own.slides[0] = record.other[k]
         visit(record, k, given, own, 0, length * (1.0 - NEAR_ZERO))
-        level(given, own, 1)
+        level(own, 1)
     slides = list_slides(record, k, own, False)
     if not goes_on(record, k):
         own.fallen[0] = 0.0
     left, fastest, parts = 1.0, 0.0, 0
     while left > 0.0:
-        width = part(record, k, own, span, left, 0.0 if alone else fastest)
+        width = part(record, k, own, span, left, 0.0 if ends else fastest)
         fill_nodes(record, k, given, own, span, left - width, width)
-        fastest, falls = turning(given, own, slides)
+        fastest, falls = turning(own, slides)
         parts += 1
         if not (fastest < math.inf and parts <= MOST_STEPS):  # a slip turns at once: there is no derivative
             for a in range(len(own.of_state)):
                 own.of_state[a] = math.nan
             return
-        fits = part(record, k, own, span, left, 0.0 if alone else fastest)
+        fits = part(record, k, own, span, left, 0.0 if ends else fastest)
         if fits < width:
             width = fits
             fill_nodes(record, k, given, own, span, left - width, width)
         collocate(record, k, given, own, slides, width)
         own.fallen[0] = max(own.fallen[0] + width * falls, 0.0)
         left -= width
-    if way == FROM_ZERO:
+    if way == rec.FROM_ZERO:
         slides = list_slides(record, k, own, True)
         visit(record, k, given, own, 0, length * NEAR_ZERO)
-        level(given, own, slides)
+        level(own, slides)
 
 
 @kernel
-def back_through_cone(record: Record, k: int, given: Given, own: ReverseWork, bar: float) -> None:
-    """Give the bar of a curve's length to the rates with which contact WHO's friction leaves its cone.
+def back_through_limit(record: Record, k: int, given: Given, own: ReverseWork, bar: float) -> None:
+    """Give the bar of a curve's length to the rates of contact WHO that end it, which change as slips turn.
 
-    There ``|f| = mu n``, and along the curve rates change as slips turn.
+    Its friction leaves its cone, ``|f| = mu n``; or the normal rate of a contact that is held is reached.
     """
     who = record.who[k]
     visit(record, k - 1, given, own, 0, record.length[k - 1])
-    at, mu, leaves = 3 * who, given.mu[who], 0.0
+    at, mu, leaves, grows = 3 * who, given.mu[who], 0.0, 0.0
     n, f0, f1 = own.nodes.rates[0, at], own.nodes.rates[0, at + 1], own.nodes.rates[0, at + 2]
     for e in range(list_slides(record, k - 1, own, False)):
         i = own.slides[e]
         turns = across(own, record.change[k], 0, i) / own.nodes.units[0, 3 * i]
         rate = own.nodes.turned_rates[0, i]
         leaves += turns * (f0 * rate[at + 1] + f1 * rate[at + 2] - mu * mu * n * rate[at])
+        grows += turns * rate[at]
+    if record.event[k] == rec.RATE_REACHED:
+        own.of_rate[at] -= bar / grows
+        return
     share = bar / leaves
     own.of_rate[at] += share * mu * mu * n
     own.of_rate[at + 1] -= share * f0
     own.of_rate[at + 2] -= share * f1
     own.of_mu[who] += share * mu * n * n
-
-
-@kernel
-def back_through_rate(record: Record, k: int, given: Given, own: ReverseWork, bar: float) -> None:
-    """Give the bar of a curve's length to the normal rate that contact WHO, which is held, reaches."""
-    at, grows = 3 * record.who[k], 0.0
-    visit(record, k - 1, given, own, 0, record.length[k - 1])
-    for e in range(list_slides(record, k - 1, own, False)):
-        i = own.slides[e]
-        turns = across(own, record.change[k], 0, i) / own.nodes.units[0, 3 * i]
-        grows += turns * own.nodes.turned_rates[0, i, at]
-    own.of_rate[at] -= bar / grows
 
 
 @kernel
@@ -314,8 +412,8 @@ def align_ends(record: Record, given: Given, own: ReverseWork) -> None:
     size, so the angle that is left would be their error; after this its square is. A slip that ends while it
     turns has become so small that nothing but its last rates counts; else that is told as a change of piece.
     """
-    for k in range(min(int(record.total[ENTRIES]), len(record.event)) - 1):
-        ends = record.event[k] == CURVE and record.who[k] == TO_ZERO
+    for k in range(min(int(record.total[rec.ENTRIES]), len(record.event)) - 1):
+        ends = record.event[k] == rec.CURVE and record.who[k] == rec.TO_ZERO
         if ends and find_span(record, k) == 0.0:
             at, angle = 3 * record.other[k] + 1, 0.0
             t0, t1 = record.c[k, at], record.c[k, at + 1]
@@ -327,7 +425,7 @@ def align_ends(record: Record, given: Given, own: ReverseWork) -> None:
                 record.c[k, at], record.c[k, at + 1] = t0, t1
             write_end_again(record, k, given, own)
             if not settled:
-                record.who[k] = TURNING
+                record.who[k] = rec.TURNING
                 if not small:
                     note_margin(record, 0.0)
 

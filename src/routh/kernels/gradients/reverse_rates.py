@@ -15,17 +15,8 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import solve_linear
-from routh.kernels.gradients.record import (
-    DRIVEN,
-    EDGE,
-    FREE,
-    HELD,
-    SLIDES,
-    STICKS,
-    TURNS,
-    WALLS,
-    Record,
-)
+from routh.kernels.gradients import record as rec
+from routh.kernels.gradients.record import Record
 from routh.validation import Array
 
 NODES = 4  # of a step
@@ -72,46 +63,35 @@ class ReverseWork(NamedTuple):
     fallen: Array  # how many e-folds the bars of angles fell since an event, first entry
     aimed: Array  # whether weights were aimed, first entry; and the bars of weights, of contacts
     of_weight: Array
+    grows: Array  # of an unknown that turns a slip which begins: how fast that grows; of others 0
+    whole: Array  # a solution
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
     columns: Array  # (n, width)
-    whose: np.ndarray  # (n,) int64
     system: Array  # (n, n + 1)
+    stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of the angles of slips
+    whose: np.ndarray  # (n,) int64: contacts of the unknowns
     pivots: np.ndarray  # (n,) int64: the variable that an equation was solved for
-    whole: Array  # (n,) a solution
+    slides: np.ndarray  # (nc,) int64: contacts that slide
     nodes: Nodes
     paces: Array  # (NODES,) how fast the curve is followed there
-    slides: np.ndarray  # (nc,) int64 contacts that slide
-    stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of their angles
 
 
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n = nc * width
     nodes = Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n)))
-    arrays: list[Any] = [
-        *np.zeros((15, n)),
-        np.zeros((n, n)),
-        np.zeros((nc, width - 1)),
-        np.zeros((n, width)),
-        np.zeros((n, width)),
-        np.zeros(n, dtype=np.int64),
-        np.zeros((n, n + 1)),
-        np.zeros(n, dtype=np.int64),
-        np.zeros(n),
-        nodes,
-        np.zeros(NODES),
-        np.zeros(nc, dtype=np.int64),
-        np.zeros((NODES * nc, NODES * nc + 1)),
-    ]
-    return ReverseWork(*arrays)
+    shapes = [(n, n), (nc, width - 1), (n, width), (n, width), (n, n + 1), (NODES * nc, NODES * nc + 1)]
+    arrays: list[Any] = [np.zeros(shape) for shape in shapes]
+    whole = [np.zeros(length, dtype=np.int64) for length in (n, n, nc)]
+    return ReverseWork(*np.zeros((17, n)), *arrays, *whole, nodes, np.zeros(NODES))
 
 
 @kernel
 def add_unknown(own: ReverseWork, m: int, i: int, row: int, column: int) -> None:
     """An unknown of contact i along coordinate ``column``, for which coordinate ``row`` rests."""
-    own.whose[m] = i
+    own.whose[m], own.grows[m] = i, 0.0
     for part in range(own.rows.shape[1]):
         own.rows[m, part] = 1.0 if part == row else 0.0
         own.columns[m, part] = 1.0 if part == column else 0.0
@@ -123,11 +103,11 @@ def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     for i in range(len(given.mu)):
         face, parts = record.face[k, i], own.units.shape[1]
         if face >= 0:
-            base = face - WALLS if face >= WALLS else face
+            base = face - rec.WALLS if face >= rec.WALLS else face
             for part in range(parts):
                 own.units[i, part] = given.corners[base, part]
-        elif face == TURNS or face == SLIDES:
-            first, slip = (parts + 1) * i + 1, record.change[k] if face == TURNS else record.c[k]
+        elif face == rec.TURNS or face == rec.SLIDES:
+            first, slip = (parts + 1) * i + 1, record.change[k] if face == rec.TURNS else record.c[k]
             t0, t1 = slip[first], slip[first + parts - 1]
             for part in range(parts):
                 own.units[i, part] = slip[first + part] / math.sqrt(t0 * t0 + t1 * t1)
@@ -136,7 +116,7 @@ def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
 @kernel
 def is_given(face: int) -> bool:
     """Whether friction acts against a direction in `ReverseWork.units`."""
-    return face >= 0 or face == SLIDES or face == TURNS
+    return face >= 0 or face == rec.SLIDES or face == rec.TURNS
 
 
 @kernel
@@ -146,20 +126,20 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
     m = nc - nc
     for i in range(nc):
         role, face = record.role[k, i], record.face[k, i]
-        if role == FREE:
+        if role == rec.FREE:
             continue
-        if role == HELD or role == EDGE:  # in the plane only: on the edge its slip rests
-            add_unknown(own, m, i, 0 if role == HELD else 1, 0)
+        if role == rec.HELD or role == rec.EDGE:  # in the plane only: on the edge its slip rests
+            add_unknown(own, m, i, 0 if role == rec.HELD else 1, 0)
             if is_given(face):
                 for part in range(1, width):
                     own.columns[m, part] = -given.mu[i] * own.units[i, part - 1]
             m += 1
-        if face == STICKS:
+        if face == rec.STICKS:
             for part in range(1, width):
                 add_unknown(own, m, i, part, part)
                 m += 1
-        elif face >= WALLS:
-            base = face - WALLS
+        elif face >= rec.WALLS:
+            base = face - rec.WALLS
             following = base + 1 if base + 1 < corners.shape[0] else 0
             add_unknown(own, m, i, 0, 0)
             own.rows[m, 0] = own.columns[m, 0] = 0.0
@@ -167,12 +147,13 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
                 along = corners[following, part - 1] - corners[base, part - 1]
                 own.rows[m, part] = own.columns[m, part] = along
             m += 1
-        elif face == TURNS and width == 3:  # turning: friction and slip rate turn together
+        elif face == rec.TURNS and width == 3:  # turning: friction and slip rate turn together
             friction = -given.mu[i] * record.rate[k, width * i]
+            u0, u1, at = own.units[i, 0], own.units[i, 1], width * i + 1
             add_unknown(own, m, i, 0, 0)
-            own.rows[m, 0] = own.columns[m, 0] = 0.0
-            own.rows[m, 1], own.rows[m, 2] = -own.units[i, 1], own.units[i, 0]
-            own.columns[m, 1], own.columns[m, 2] = -friction * own.units[i, 1], friction * own.units[i, 0]
+            own.rows[m, 0], own.rows[m, 1], own.rows[m, 2] = 0.0, -u1, u0
+            own.columns[m, 0], own.columns[m, 1], own.columns[m, 2] = 0.0, -friction * u1, friction * u0
+            own.grows[m] = u0 * record.change[k, at] + u1 * record.change[k, at + 1]
             m += 1
     return m
 
@@ -193,23 +174,15 @@ def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -
     m = list_unknowns(record, k, given, own)
     pull_rates(record, k, given, own, record.rate[k], 1.0, m)
     for i in range(len(given.mu)):
-        if record.face[k, i] == SLIDES and record.role[k, i] != FREE:
+        if record.face[k, i] == rec.SLIDES and record.role[k, i] != rec.FREE:
             first = own.rows.shape[1] * i + 1
             t0, t1 = record.c[k, first], record.c[k, first + 1]
-            turned0, turned1 = of_slip(given, own, i, record.rate[k, first - 1], t0, t1)
-            own.of_before[first] += turned0
-            own.of_before[first + 1] += turned1
-
-
-@kernel
-def of_slip(
-    given: Given, own: ReverseWork, i: int, normal: float, t0: float, t1: float
-) -> tuple[float, float]:
-    """The bar of a slip through its direction, after `pull_rates`."""
-    u0, u1, first = own.units[i, 0], own.units[i, 1], own.rows.shape[1] * i + 1
-    b0, b1 = own.of_rate[first], own.of_rate[first + 1]
-    across = -given.mu[i] * normal * (u0 * b1 - u1 * b0) / math.sqrt(t0 * t0 + t1 * t1)
-    return -u1 * across, u0 * across
+            u0, u1 = own.units[i, 0], own.units[i, 1]
+            b0, b1 = own.of_rate[first], own.of_rate[first + 1]
+            friction = -given.mu[i] * record.rate[k, first - 1]
+            across = friction * (u0 * b1 - u1 * b0) / math.sqrt(t0 * t0 + t1 * t1)
+            own.of_before[first] += -u1 * across
+            own.of_before[first + 1] += u0 * across
 
 
 @kernel
@@ -217,26 +190,10 @@ def pull_rates(
     record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
 ) -> None:
     """The bars of G and friction, times ``weight``; m unknowns. OF_RATE becomes that of given friction."""
-    n, width = len(own.of_state), own.rows.shape[1]
-    for a in range(n):
-        own.lever[a] = own.of_change[a]
-    if m > 0:
-        list_equations(record, k, given, own, m)
-        solve_linear(own.system, m)
-        if is_singular(own, m):  # rates that depend on each other
-            list_equations(record, k, given, own, m)
-            solve_dependent(own, rate, m)
-        for e in range(m):
-            at = width * own.whose[e]
-            for part in range(width):
-                own.lever[at + part] -= own.rows[e, part] * own.system[e, m]
-    for a in range(n):
-        if own.lever[a] != 0.0:
-            lever = weight * own.lever[a]
-            for b in range(n):
-                own.of_G[a, b] += lever * rate[b]
+    width = own.rows.shape[1]
+    find_lever(given, own, rate, weight, m)
     for i in range(len(given.mu)):
-        if is_given(record.face[k, i]) and record.role[k, i] != FREE:
+        if is_given(record.face[k, i]) and record.role[k, i] != rec.FREE:
             for part in range(1, width):
                 a = width * i + part
                 own.of_rate[a] += times_G(given, own.lever, a)
@@ -246,11 +203,34 @@ def pull_rates(
 
 
 @kernel
+def find_lever(given: Given, own: ReverseWork, rate: Array, weight: float, m: int) -> None:
+    """The lever of m unknowns, by the transposed equations; with the rates and ``weight`` it is G's bar."""
+    n, width = len(own.of_state), own.rows.shape[1]
+    for a in range(n):
+        own.lever[a] = own.of_change[a]
+    if m > 0:
+        list_equations(given, own, m)
+        solve_linear(own.system, m)
+        if is_singular(own, m):  # rates that depend on each other
+            list_equations(given, own, m)
+            solve_dependent(own, rate, m)
+    for e in range(m):
+        at = width * own.whose[e]
+        for part in range(width):
+            own.lever[at + part] -= own.rows[e, part] * own.system[e, m]
+    for a in range(n):
+        if own.lever[a] != 0.0:
+            lever = weight * own.lever[a]
+            for b in range(n):
+                own.of_G[a, b] += lever * rate[b]
+
+
+@kernel
 def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight: float) -> None:
     """The bars of the weights of driven contacts, times ``weight``, at the end of `pull_rates`."""
     width = own.rows.shape[1]
     for i in range(len(given.mu)):
-        if record.role[k, i] == DRIVEN:
+        if record.role[k, i] == rec.DRIVEN:
             at = width * i
             value = own.of_rate[at] + times_G(given, own.lever, at)
             if is_given(record.face[k, i]):
@@ -260,7 +240,7 @@ def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight:
 
 
 @kernel
-def list_equations(record: Record, k: int, given: Given, own: ReverseWork, m: int) -> None:
+def list_equations(given: Given, own: ReverseWork, m: int) -> None:
     """The transposed equations of the m unknowns, from the bars of rates and changes, into `system`."""
     width = own.rows.shape[1]
     for e in range(m):
@@ -272,8 +252,7 @@ def list_equations(record: Record, k: int, given: Given, own: ReverseWork, m: in
         own.system[e, m] = right
         for f in range(m):  # transposed
             own.system[e, f] = coupling(given, own, f, e)
-        if record.face[k, own.whose[e]] == TURNS and own.rows[e, 0] == 0.0:
-            own.system[e, e] -= slip_rate(record, k, own, own.whose[e])
+        own.system[e, e] -= own.grows[e]  # a slip turns by less the longer it is
 
 
 @kernel
@@ -339,12 +318,21 @@ def take_equation(A: Array, pivots: np.ndarray, e: int, m: int) -> None:
 
 
 @kernel
-def slip_rate(record: Record, k: int, own: ReverseWork, i: int) -> float:
-    """How fast a slip that begins grows."""
-    width, value = own.rows.shape[1], 0.0
-    for part in range(1, width):
-        value += own.units[i, part - 1] * record.change[k, width * i + part]
-    return value
+def add_unknown_rates(given: Given, own: ReverseWork, of: Array, rate: Array, m: int) -> bool:
+    """Add to rates those of m unknowns that bring to rest what moves by ``of``; whether they are known."""
+    width = own.rows.shape[1]
+    for e in range(m):
+        at, right = width * own.whose[e], 0.0
+        for part in range(width):
+            right -= own.rows[e, part] * of[at + part]
+        own.system[e, m] = right
+        for f in range(m):
+            own.system[e, f] = coupling(given, own, e, f)
+    known = solve_linear(own.system, m)
+    for e in range(m):
+        for part in range(width):
+            rate[width * own.whose[e] + part] += own.columns[e, part] * own.system[e, m]
+    return known
 
 
 @kernel

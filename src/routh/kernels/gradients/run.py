@@ -17,6 +17,7 @@ from routh.kernels.common.arrays import RESTITUTION as ROW_RESTITUTION
 from routh.kernels.common.arrays import Draw, Rows
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.slices import run_slices
+from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.pullback import (
     Cotangents,
     Frame,
@@ -33,16 +34,7 @@ from routh.kernels.gradients.pullback import (
     pull_workspace,
     start_bars,
 )
-from routh.kernels.gradients.record import (
-    AIMED_FROM,
-    CURVE,
-    ENTRIES,
-    MARGIN,
-    TIED,
-    Record,
-    make_record,
-    note_margin,
-)
+from routh.kernels.gradients.record import Record, make_record, note_margin
 from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import align_ends
 from routh.kernels.gradients.reverse_rates import (
@@ -123,8 +115,8 @@ def given_at(rows: Rows, row: int, task: Task, poisson: int) -> Given:
 def digest(record: Record, nc: int) -> np.uint64:
     """A number that tells sequences of pieces and events apart."""
     value = BASIS
-    for k in range(int(record.total[ENTRIES])):
-        if record.event[k] == CURVE:
+    for k in range(int(record.total[rec.ENTRIES])):
+        if record.event[k] == rec.CURVE:
             continue  # how a curve is cut into steps is no decision
         for column in (record.event, record.who, record.other, record.setter):
             value = (value ^ np.uint64(column[k] + 8)) * MIX
@@ -181,7 +173,7 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
     They do where a piece was cut short for it, or where the coordinates depend on each other.
     """
     own, pull, record = work.own, work.pull, work.record
-    for tie in range(int(record.total[TIED])):
+    for tie in range(int(record.total[rec.TIED])):
         clear_bars(own)
         for a in range(len(own.of_state)):
             own.of_push[a] = 0.0
@@ -205,9 +197,9 @@ def finish_sample(
 ) -> None:
     """Write what is known of one drawn sample; without a solution or room its margin is NaN."""
     frame, record, item = here.frame, work.record, here.item
-    task.entries[item] = int(record.total[ENTRIES])
+    task.entries[item] = int(record.total[rec.ENTRIES])
     if status == NO_IMPACT:
-        record.total[ENTRIES] = 0.0
+        record.total[rec.ENTRIES] = 0.0
         for a in range(frame.U.shape[0]):
             total[a] = 0.0
     elif status != SOLVED:
@@ -217,9 +209,9 @@ def finish_sample(
         return
     if curved is not None:
         align_ends(record, here.given, work.own)
-    if record.total[MARGIN] > 0.0:
+    if record.total[rec.MARGIN] > 0.0:
         judge_ties(task, here, work, curved, total)
-    task.margin[item] = record.total[MARGIN]
+    task.margin[item] = record.total[rec.MARGIN]
     if task.cotangents.of_v.shape[2] == 0:
         task.decisions[item] = digest(record, len(frame.root))
     change_by(frame, total, work.pull)
@@ -227,7 +219,7 @@ def finish_sample(
     for r in range(len(frame.v)):
         task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
         most, left = max(most, abs(frame.v[r])), max(left, abs(task.after[item, r]))
-    if record.total[AIMED_FROM] >= 0.0 and left <= AT_REST * most:
+    if record.total[rec.AIMED_FROM] >= 0.0 and left <= AT_REST * most:
         stay_at_rest(task, item)
     else:
         differentiate(task, here, work, curved, total)
