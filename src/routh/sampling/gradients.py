@@ -19,7 +19,7 @@ from routh.friction import facet_directions
 from routh.kernels.common.arrays import Draw, as_rows
 from routh.kernels.events import Rates
 from routh.kernels.gradients.pullback import frames_of, raise_cotangents
-from routh.kernels.gradients.run import MU, RESTITUTION, Bars, J, M, Task, run_plane, run_space
+from routh.kernels.gradients.run import MU, RESTITUTION, Bars, J, M, Task, run
 from routh.preparing import Problems, empty_rows, prepare, scratch
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.redrawing import redraw
@@ -143,11 +143,8 @@ def run_rows(
         np.zeros(items, dtype=np.int64),
         np.zeros(items, dtype=np.uint64),
     )
-    own = rates if callable(rates) else None
-    if nt == 1:
-        run_plane(rows, draw, task, own, threads)
-    else:
-        run_space(rows, draw, task, settings.get("friction", "cone") == "polyhedral", own, threads)
+    polygon = settings.get("friction", "cone") == "polyhedral"
+    run(rows, draw, task, polygon, rates if callable(rates) else None, threads)
     return task
 
 

@@ -64,15 +64,8 @@ def raise_cotangents(given: Array, frames: Frame, inverse: Array) -> Cotangents:
 @kernel
 def frame_at(frames: Frame, row: int) -> Frame:
     """The frame of one row."""
-    return Frame(
-        frames.S[row],
-        frames.U[row],
-        frames.v[row],
-        frames.momentum[row],
-        frames.start[row],
-        frames.root[row],
-        frames.speed[row],
-    )
+    S, U, v, momentum, start, root, speed = frames
+    return Frame(S[row], U[row], v[row], momentum[row], start[row], root[row], speed[row])
 
 
 class Pull(NamedTuple):
@@ -185,13 +178,6 @@ def pull_v(frame: Frame, cotangent: Array, of_speed: float, own: ReverseWork, ou
         start = own.of_state[a] / frame.speed[0]
         for r in range(nv):
             out[r] += frame.S[a, r] * start
-
-
-@kernel
-def start_bars(own: ReverseWork, push: Array) -> None:
-    """``bars[PUSH]``: the bar of the total impulse."""
-    for a in range(len(push)):
-        own.of_push[a] = push[a]
 
 
 @kernel

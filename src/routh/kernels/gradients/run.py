@@ -5,8 +5,7 @@ Problems of one size are rows; the samples of all rows are one range of items, `
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,31 +16,13 @@ from routh.kernels.common.arrays import RESTITUTION as ROW_RESTITUTION
 from routh.kernels.common.arrays import Draw, Rows
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.slices import run_slices
+from routh.kernels.gradients import pullback
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.pullback import (
-    Cotangents,
-    Frame,
-    Pull,
-    change_by,
-    frame_at,
-    largest_of_data,
-    pull_J,
-    pull_M,
-    pull_roots,
-    pull_S,
-    pull_speed,
-    pull_v,
-    pull_workspace,
-    start_bars,
-)
+from routh.kernels.gradients.pullback import Cotangents, Frame, Pull, frame_at
 from routh.kernels.gradients.record import Record, make_record, note_margin
 from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import align_ends
-from routh.kernels.gradients.reverse_rates import (
-    Given,
-    ReverseWork,
-    reverse_workspace,
-)
+from routh.kernels.gradients.reverse_rates import Given, ReverseWork, reverse_workspace
 from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.space.sample import NUMERICAL, SLACK, finish, residual_limit, run_sample
@@ -55,8 +36,8 @@ BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the F
 CURVED_ROOM = 512  # entries of a record for which there is room at first with the true cone: one a step
 AT_REST = 1e-11  # of the velocity before: what is left of it below this is rounding
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
+RESTS = -1.0  # `Task.off` of a sample that stays at rest, until its derivatives are set to zero
 MU, M, J, RESTITUTION = range(4)
-Scratch = TypeVar("Scratch")
 
 
 class Bars(NamedTuple):
@@ -135,20 +116,21 @@ def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None
     task.off[item] = 0.0
     for q in range(cotangents.of_v.shape[2]):
         cotangent, raised = cotangents.of_v[here.row, mine, q], cotangents.raised[here.row, mine, q]
-        start_bars(own, cotangents.push[here.row, mine, q])
+        for a in range(len(own.of_push)):
+            own.of_push[a] = cotangents.push[here.row, mine, q, a]
         reverse(work.record, here.given, own, curved)
-        of_speed = pull_speed(frame, cotangent, own, pull)
-        pull_v(frame, cotangent, of_speed, own, bars.v[item, q])
+        of_speed = pullback.pull_speed(frame, cotangent, own, pull)
+        pullback.pull_v(frame, cotangent, of_speed, own, bars.v[item, q])
         missed = off_euler(frame, cotangent, bars.v[item, q], pull) * cotangents.scale[here.row, mine, q]
         if not missed <= task.off[item]:
             task.off[item] = missed
         if wanted[M] or wanted[J]:
-            pull_S(frame, raised, total, own, pull)
-            pull_roots(frame, pull)
+            pullback.pull_S(frame, raised, total, own, pull)
+            pullback.pull_roots(frame, pull)
         if wanted[J]:
-            pull_J(frame, pull, bars.J[item, q])
+            pullback.pull_J(frame, pull, bars.J[item, q])
         if wanted[M]:
-            pull_M(frame, pull, raised, of_speed, bars.M[item, q])
+            pullback.pull_M(frame, pull, raised, of_speed, bars.M[item, q])
         for i in range(len(frame.root)):
             if wanted[MU]:
                 bars.mu[item, q, i] = own.of_mu[i]
@@ -185,8 +167,8 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
         own.of_state[a] = 1.0
         back_from(record, here.given, own, curved, k)
         record.length[k], record.share[k] = length, share
-        pull_S(here.frame, task.nothing, total, own, pull)
-        if largest_of_data(here.frame, own, pull) > PERSISTS:
+        pullback.pull_S(here.frame, task.nothing, total, own, pull)
+        if pullback.largest_of_data(here.frame, own, pull) > PERSISTS:
             note_margin(record, 0.0)
             return
 
@@ -214,36 +196,17 @@ def finish_sample(
     task.margin[item] = record.total[rec.MARGIN]
     if task.cotangents.of_v.shape[2] == 0:
         task.decisions[item] = digest(record, len(frame.root))
-    change_by(frame, total, work.pull)
+    pullback.change_by(frame, total, work.pull)
     most, left = 0.0, 0.0
     for r in range(len(frame.v)):
         task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
         most, left = max(most, abs(frame.v[r])), max(left, abs(task.after[item, r]))
     if record.total[rec.AIMED_FROM] >= 0.0 and left <= AT_REST * most:
-        stay_at_rest(task, item)
+        task.off[item] = (
+            RESTS  # weights aimed for rest left no velocity at all: so they do for all data nearby
+        )
     else:
         differentiate(task, here, work, curved, total)
-
-
-@kernel
-def stay_at_rest(task: Task, item: int) -> None:
-    """No derivatives: weights aimed for rest left no velocity at all, and so they do for all data nearby."""
-    bars = task.bars
-    task.off[item] = 0.0
-    for q in range(bars.v.shape[1]):
-        for r in range(bars.v.shape[2]):
-            bars.v[item, q, r] = 0.0
-            if task.wanted[M]:
-                for s in range(bars.v.shape[2]):
-                    bars.M[item, q, r, s] = 0.0
-            if task.wanted[J]:
-                for a in range(bars.J.shape[2]):
-                    bars.J[item, q, a, r] = 0.0
-        for i in range(bars.mu.shape[2]):
-            if task.wanted[MU]:
-                bars.mu[item, q, i] = 0.0
-            if task.wanted[RESTITUTION]:
-                bars.restitution[item, q, i] = 0.0
 
 
 @distinct
@@ -260,45 +223,6 @@ def plane_range(
             status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
             here = Here(frame, given, row, sample, first + sample)
             finish_sample(task, here, work, None, plane.total[: 2 * nc], status)
-
-
-def run_plane(rows: Rows, draw: Draw, task: Task, rates: Plain | None, threads: int | None) -> None:
-    """Draw the samples of the plane again and differentiate them."""
-    nc = rows.contact.shape[2]
-    own = None if rates is None else rates_function(rates)
-    custom = None if own is None else own.address
-
-    def scratch(room: int) -> tuple[PlaneWork, GradientWork]:
-        return workspace(nc, draw.n), gradient_workspace(room, task)
-
-    def work(begin: int, end: int, given: tuple[PlaneWork, GradientWork]) -> None:
-        plane_range(rows, draw, task, *given, custom, begin, end)
-
-    run_with_room(task, FIRST_ROOM, scratch, work, threads)
-
-
-def gradient_workspace(room: int, task: Task, powers: int = 0) -> GradientWork:
-    """Scratch arrays of one thread, with room for so many pieces."""
-    nc, (n, nv) = task.frames.root.shape[1], task.frames.S.shape[1:]
-    return GradientWork(
-        make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc), pull_workspace(nc, n, nv)
-    )
-
-
-def run_with_room(
-    task: Task,
-    room: int,
-    scratch: Callable[[int], Scratch],
-    work: Callable[[int, int, Scratch], None],
-    threads: int | None,
-) -> None:
-    """All samples, then, with more room, those whose records had too little."""
-    run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
-    long = np.flatnonzero(task.entries > room)
-    if len(long) > 0:
-        own = scratch(int(task.entries.max()))
-        for item in long.tolist():
-            work(item, item + 1, own)
 
 
 @kernel
@@ -318,29 +242,42 @@ def space_range(
             if status == SOLVED and not finish(space, nc, books) <= limit:
                 status = NUMERICAL
             here, total = Here(frame, given, row, sample, first + sample), space.values[SPACE_TOTAL, : 3 * nc]
-            if corners is None:
-                finish_sample(task, here, work, 1, total, status)
-            else:
-                finish_sample(task, here, work, None, total, status)
+            finish_sample(task, here, work, 1 if corners is None else None, total, status)
 
 
-def run_space(
-    rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, threads: int | None
-) -> None:
-    """Draw the samples in space again and differentiate them; without a polygon: with the true cone.
+def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, threads: int | None) -> None:
+    """Draw the samples again and differentiate them; in space without a polygon: with the true cone.
 
-    Either all rows have restitution or none.
+    There either all rows have restitution or none. Samples whose records have too little room come again.
     """
-    nc = rows.contact.shape[2]
-    own = None if rates is None else rates_function(rates)
-    custom = None if own is None else own.address
+    nc, (n, nv) = rows.contact.shape[2], task.frames.S.shape[1:]
+    planar = n == 2 * nc
+    function = None if rates is None else rates_function(rates)
+    custom = None if function is None else function.address
     books = int(draw.poisson) if np.any(rows.contact[:, ROW_RESTITUTION] > 0.0) else None
-    corners, powers = (task.corners, 0) if polygon else (None, ORDER + 1)
+    corners = task.corners if polygon else None
+    powers, room = (0, FIRST_ROOM) if planar or polygon else (ORDER + 1, CURVED_ROOM)
 
-    def scratch(room: int) -> tuple[SpaceWork, GradientWork]:
-        return space_workspace(nc), gradient_workspace(room, task, powers)
+    def scratch(room: int) -> tuple[PlaneWork | SpaceWork, GradientWork]:
+        record, back = make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc)
+        sampler: PlaneWork | SpaceWork = workspace(nc, draw.n) if planar else space_workspace(nc)
+        return sampler, GradientWork(record, back, pullback.pull_workspace(nc, n, nv))
 
-    def work(begin: int, end: int, given: tuple[SpaceWork, GradientWork]) -> None:
-        space_range(rows, draw, task, given, corners, books, custom, begin, end)
+    def work(begin: int, end: int, given: tuple[PlaneWork | SpaceWork, GradientWork]) -> None:
+        sampler, own = given
+        if isinstance(sampler, PlaneWork):
+            plane_range(rows, draw, task, sampler, own, custom, begin, end)
+        else:
+            space_range(rows, draw, task, (sampler, own), corners, books, custom, begin, end)
 
-    run_with_room(task, FIRST_ROOM if polygon else CURVED_ROOM, scratch, work, threads)
+    run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
+    long = np.flatnonzero(task.entries > room)
+    if len(long) > 0:
+        larger = scratch(int(task.entries.max()))
+        for item in long.tolist():
+            work(item, item + 1, larger)
+    resting = task.off == RESTS
+    for array in task.bars if resting.any() else ():
+        if array.size:
+            array[resting] = 0.0
+    task.off[resting] = 0.0
