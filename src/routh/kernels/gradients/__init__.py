@@ -9,7 +9,7 @@ Read in this order:
 - `record`, `record_plane`, `record_space`, `record_curve`: what is written down of a sample.
 - `reverse`: backwards along straight pieces; `reverse_rates` through their rates, `reverse_aimed` through
   weights that were aimed at coming to rest together.
-- `reverse_curve` with `curve_nodes`: backwards along a curve of the true cone.
+- `reverse_curve`: backwards along a curve of the true cone.
 - `pullback`: from bars in the problem's own units to those of M, Jn, Jt, mu, v and restitution.
 - `run`: all samples of many problems, by threads.
 """
