@@ -81,11 +81,15 @@ class ReverseWork(NamedTuple):
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n = nc * width
-    nodes = Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n)))
     shapes = [(n, n), (nc, width - 1), (n, width), (n, width), (n, n + 1), (NODES * nc, NODES * nc + 1)]
-    arrays: list[Any] = [np.zeros(shape) for shape in shapes]
-    whole = [np.zeros(length, dtype=np.int64) for length in (n, n, nc)]
-    return ReverseWork(*np.zeros((17, n)), *arrays, *whole, nodes, np.zeros(NODES))
+    arrays: list[Any] = [
+        *np.zeros((17, n)),
+        *(np.zeros(shape) for shape in shapes),
+        *(np.zeros(length, dtype=np.int64) for length in (n, n, nc)),
+        Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n))),
+        np.zeros(NODES),
+    ]
+    return ReverseWork(*arrays)
 
 
 @kernel
