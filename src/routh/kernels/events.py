@@ -55,7 +55,9 @@ def event_samples(
     """
     nt, kernel, directions = _kernel(rows, friction, facets)
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    options: Options = {"device": device, "threads": threads, "budget": budget, "rates": rates}
+    if device != "cpu":
+        raise ValueError(f"device: got {device!r}; these kernels run on 'cpu'")
+    options: Options = {"threads": threads, "budget": budget, "rates": rates}
     kernel.run(rows, with_default(draw, nt), out, directions, **options)
     return out
 

@@ -10,13 +10,8 @@ from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_number, event_word
-from routh.kernels.plane.rates import (
-    DRIVEN,
-    NONE,
-    ROUNDING,
-    PlaneWork,
-)
-from routh.kernels.plane.roles import B16, B32, B48, FIELD, LOW, STUCK, drive, find_known_rates
+from routh.kernels.plane.rates import DRIVEN, NONE, ROUNDING, PlaneWork
+from routh.kernels.plane.roles import STUCK, drive, field, find_known_rates
 
 ZERO = 1e-12  # scaled velocities below this are zero: rounding of a few dozen pieces
 LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is rounding
@@ -75,7 +70,7 @@ def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
 
 @kernel
 def cut_short(
-    work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, alone: int, corners: bool, uncut: float
+    work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, pushes: int, corners: bool, uncut: float
 ) -> tuple[float, int]:
     """A shorter length, and the contact that is to push alone next (-1: as it is drawn).
 
@@ -86,14 +81,14 @@ def cut_short(
     """
     rates = work.known
     fraction = length * event_number(key, FRACTION)
-    if not corners or float((key >> B32) & LOW) * FIELD >= CORNERS:
+    if not corners or field(key, 2) >= CORNERS:
         return fraction, -1
     if event_number(key, ANYWAY) < uncut:
         fraction = length
     chosen, lowest = -1, 2.0
     for i in range(nc):
         y, rise = work.now[2 * i], rates[at, 2 * nc + 2 * i]
-        if i != alone and (y < 0.0 or (y == 0.0 and rise < 0.0) or work.budget[i] > 0.0):
+        if i != pushes and (y < 0.0 or (y == 0.0 and rise < 0.0) or work.budget[i] > 0.0):
             number = event_number(key, NEXT + i)
             if number < lowest:
                 chosen, lowest = i, number
@@ -107,7 +102,7 @@ def cut_short(
     if work.now[2 * chosen + 1] == 0.0 and starts != 0.0 and work.mu[chosen] > 0.0:  # it will slide
         work.slip[chosen] = 1 if starts > 0.0 else -1
         work.free[chosen] = 0
-    then = find_known_rates(work, nc, chosen >= 0, at, key)
+    then = find_known_rates(work, nc, True, at, key)
     if then < 0:
         return fraction, -1
     n = 2 * nc
@@ -115,7 +110,7 @@ def cut_short(
         work.unknown[a] = a
     word = event_word(key, COORDINATE)
     for first in range(n):
-        pick = first + wide(((word >> B48) * np.uint64(n - first)) >> B16)
+        pick = first + wide(((word >> np.uint64(48)) * np.uint64(n - first)) >> np.uint64(16))
         word *= GOLDEN
         a = work.unknown[pick]
         work.unknown[pick] = work.unknown[first]

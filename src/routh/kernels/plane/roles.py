@@ -14,23 +14,12 @@ from routh.kernels.common.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.common.callback import call_rates
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_word
-from routh.kernels.plane.rates import (
-    ANY_ORDER,
-    CODES,
-    DRIVEN,
-    EDGE,
-    HELD,
-    NONE,
-    SLIPS,
-    PlaneWork,
-    draw_order,
-    find_rates,
-    order_contacts,
-)
+from routh.kernels.plane import rates
+from routh.kernels.plane.rates import DRIVEN, EDGE, HELD, NONE, PlaneWork, draw_order, order_contacts
 from routh.validation import Array
 
 HOLD, JOIN = 0.3, 0.05  # a contact at y = 0 is held, or may be driven, with these probabilities
-ALONE, FACE = 0.97, 0.985  # one contact alone; else some of them; else (beyond the second) all that may
+SINGLE, FACE = 0.97, 0.985  # one contact by itself; else some of them; else (beyond the second) all that may
 SLIPS_ANYWAY = 0.05  # how often a contact that is held starts from a drawn slip once not all is drawn
 ON_EDGE = 0.7  # a contact without slip that is left alone pushes on the edge of its cone
 
@@ -38,14 +27,25 @@ STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it i
 NOWHERE = wide(-1)  # no place in use
 
 # phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
-FREELY, IN_TURN, TOGETHER = 0, 1, 2
+FREELY, ONE_BY_ONE, TOGETHER = 0, 1, 2
 
 NAMED, ORDERED = 16, 10  # contacts whose pattern fits into 64 bits; with a drawn order
 NOTHING, PUSHES, HANGS = 0.0, 1.0, 2.0  # of a pattern: rates where anything pushes; they hang on the order
 TABLE_BITS = 12
-LOW, FIELD, SCALE = np.uint64(0xFFFF), 2.0**-16, 2.0**-32
-B16, B32, B48 = np.uint64(16), np.uint64(32), np.uint64(48)
 TABLE_SHIFT = np.uint64(64 - TABLE_BITS)
+LOW, SIXTEEN, THIRTY_TWO = np.uint64(0xFFFF), 2.0**-16, 2.0**-32
+
+
+@inlined
+def field(word: np.uint64, number: int) -> float:
+    """One of the four fields of 16 bits of a word, the lowest first, as a number in [0, 1)."""
+    return float((word >> np.uint64(16 * number)) & LOW) * SIXTEEN
+
+
+@inlined
+def upper_half(word: np.uint64) -> float:
+    """The upper 32 bits of a word as a number in [0, 1)."""
+    return float(word >> np.uint64(32)) * THIRTY_TWO
 
 
 @kernel
@@ -72,36 +72,35 @@ def choose_roles(
 
     ``custom``: the address of a user's own function for the weights, or None.
     """
-    kind = float((key >> B16) & LOW) * FIELD
-    alone = phase == FREELY and (kind_of_rates == EXTREME or (kind_of_rates != UNIFORM and kind < ALONE))
-    alone = (alone and kind_of_rates != CUSTOM) or phase == IN_TURN
+    kind = field(key, 1)
+    single = phase == FREELY and (kind_of_rates == EXTREME or (kind_of_rates != UNIFORM and kind < SINGLE))
+    single = (single and kind_of_rates != CUSTOM) or phase == ONE_BY_ONE
     draws = phase == FREELY and kind_of_rates != UNIFORM and kind_of_rates != CUSTOM
     chosen, lowest, candidates = -1, 2.0, 0
     for i in range(nc):
         word = event_word(key, i)
-        choice, pattern = float(word & LOW) * FIELD, float((word >> B16) & LOW) * FIELD
+        choice, pattern = field(word, 0), field(word, 1)
         pushes = work.now[2 * i] < 0.0 or work.budget[i] > 0.0
         at_rest = work.now[2 * i] == 0.0
         work.role[i] = NONE
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
             # later on few patterns, which are known from before, are worth more than many
             drawn = phase == FREELY or pattern < SLIPS_ANYWAY
-            drive(work, i, HELD, wide(3.0 * float(word >> B32) * SCALE) - 1 if drawn else STUCK)
+            drive(work, i, HELD, wide(3.0 * upper_half(word)) - 1 if drawn else STUCK)
         elif pushes or (at_rest and draws and choice < HOLD + JOIN):
             drive(work, i, DRIVEN, STUCK)
             candidates += 1
-            priority = float(word >> B32) * SCALE
+            priority = upper_half(word)
             if priority < lowest:
                 chosen, lowest = i, priority
             if phase != TOGETHER:  # on a face about every second contact has no weight
-                weight = max(2.0 * priority - 1.0, 0.0) if draws and kind < FACE else priority
-                work.weight[i] = weight
-    if candidates > 1 and not alone:
+                work.weight[i] = max(2.0 * priority - 1.0, 0.0) if draws and kind < FACE else priority
+    if candidates > 1 and not single:
         chosen = -1
     if custom is not None and chosen < 0 and phase == FREELY:
         for i in range(nc):
             work.approaching[i] = work.role[i] == DRIVEN
-            work.uniforms[i] = float(event_word(key, i) >> B32) * SCALE
+            work.uniforms[i] = upper_half(event_word(key, i))
         call_rates(custom, work.uniforms, work.approaching, work.weight, nc)
     for i in range(nc):
         if work.role[i] == DRIVEN:
@@ -110,7 +109,7 @@ def choose_roles(
             elif chosen >= 0 or not work.weight[i] > 0.0:
                 work.role[i] = NONE
         if draws and work.role[i] == NONE and work.now[2 * i + 1] == 0.0 and work.mu[i] > 0.0:
-            edge = float((event_word(key, i) >> B16) & LOW) * FIELD
+            edge = field(event_word(key, i), 1)
             if edge < ON_EDGE and (work.now[2 * i] <= 0.0 or work.budget[i] > 0.0):
                 drive(work, i, EDGE, MINUS if edge < 0.5 * ON_EDGE else PLUS)
     return chosen
@@ -175,12 +174,12 @@ def find_new_rates(work: PlaneWork, nc: int, kept: bool, busy: int, key: np.uint
         if slot >= 0:
             return slot if known[slot, column] == PUSHES else NOWHERE
         name = pattern_name(work, nc)
-    found, number = find_rates(work, nc, at, key)
+    found, number = rates.find_rates(work, nc, at, key)
     known[at, column] = PUSHES if found else NOTHING
     for i in range(nc):
-        known[at, column + CODES + i] = SLIPS * work.role[i] + work.slip[i] + 1
+        known[at, column + rates.CODES + i] = rates.SLIPS * work.role[i] + work.slip[i] + 1
     slot = slot_of(name)
-    if number != ANY_ORDER and name != 0:
+    if number != rates.ANY_ORDER and name != 0:
         if slot != busy:
             names[slot], known[slot, column] = name, HANGS
         name = ordered_name(name, nc, number)

@@ -20,35 +20,24 @@ from routh.kernels.common.slices import run_slices
 from routh.kernels.gradients.record import ENTRIES, Record, impulses, make_record
 from routh.kernels.gradients.record_plane import begin_plane, finish_plane, write_piece
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
-from routh.kernels.plane.rates import (
-    CODES,
-    DRIVEN,
-    NONE,
-    PlaneWork,
-    plane_shapes,
-    plane_work,
-    tell_apart,
-)
+from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, plane_shapes, plane_work, tell_apart
 from routh.kernels.plane.roles import (
-    B32,
-    B48,
-    FIELD,
     FREELY,
-    IN_TURN,
-    LOW,
     NOWHERE,
+    ONE_BY_ONE,
     STUCK,
     TABLE_BITS,
     TOGETHER,
     choose_roles,
     drive,
+    field,
     find_known_rates,
 )
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
-IN_TURNS = 8  # further stages of one contact at a time; then all together
+SINGLES = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
 # with Poisson's restitution every so many of them is of one contact: what rests is stored and returned again
 # and again while two others push, each time less, and a stage that lets one of them go on ends that
@@ -95,9 +84,7 @@ def start_sample(work: PlaneWork, nc: int) -> bool:
         for a in range(2 * i, 2 * i + 2):
             work.now[a] = work.start[a]
             work.total[a] = 0.0
-        work.budget[i] = 0.0
-        work.stored[i] = 0.0
-        work.returned[i] = 0.0
+        work.budget[i] = work.stored[i] = work.returned[i] = 0.0
         approaches = approaches or not work.now[2 * i] >= -tolerances.APPROACH
     return approaches
 
@@ -120,15 +107,9 @@ def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
 
 @kernel
 def one_sample(
-    work: PlaneWork,
-    nc: int,
-    draw: Draw,
-    row: int,
-    sample: int,
-    elastic: bool,
-    custom: int | None,
+    work: PlaneWork, nc: int, draw: Draw, row: int, sample: int, elastic: bool, custom: int | None,
     record: Record | None,
-) -> tuple[int, int, float]:
+) -> tuple[int, int, float]:  # fmt: skip
     """Status, pieces and residual of one sample; TOTAL holds its impulse, STORED and RETURNED its work.
 
     The pieces are written to ``record``; None: they are not.
@@ -145,7 +126,7 @@ def one_sample(
     even = odd = np.uint64(0)
     at, chosen = -1, -1
     keep, uncut = (KEPT_ELASTIC, 0.0) if elastic else (KEPT, persistence)
-    for stage in range(freely + IN_TURNS + STAGES + PER_CONTACT * nc):
+    for stage in range(freely + SINGLES + STAGES + PER_CONTACT * nc):
         ended = True
         for i in range(nc):
             ended = ended and work.now[2 * i] >= 0.0 and not work.budget[i] > 0.0
@@ -154,8 +135,8 @@ def one_sample(
             break
         phase = FREELY
         if stage >= freely:
-            single = stage < freely + IN_TURNS or (draw.poisson == 1 and stage % BETWEEN == 0)
-            phase = IN_TURN if single else TOGETHER
+            single = stage < freely + SINGLES or (draw.poisson == 1 and stage % BETWEEN == 0)
+            phase = ONE_BY_ONE if single else TOGETHER
         if stage % 2 == 0:
             even, odd = event_keys(draw.seed, draw.row + row, sample, stage // 2)
         key = even if stage % 2 == 0 else odd
@@ -176,13 +157,13 @@ def one_sample(
             at = find_known_rates(work, nc, chosen >= 0 or phase == TOGETHER, NOWHERE, key)
         if at < 0:
             continue
-        watch = phase == FREELY and float((key >> B48) & LOW) * FIELD < WATCHED
+        watch = phase == FREELY and field(key, 3) < WATCHED
         to_event = length_to_event(work, nc, at, draw.poisson, watch)
         if not to_event < FOREVER:
             at = -1
             continue
         length, entry = to_event, NOWHERE
-        whole = aimed or phase != FREELY or float(key & LOW) * FIELD < persistence
+        whole = aimed or phase != FREELY or field(key, 0) < persistence
         if not whole:
             length, forced = cut_short(work, nc, at, key, to_event, chosen, draw.rates == MIXED, uncut)
             whole = length == to_event
@@ -192,7 +173,7 @@ def one_sample(
         if record is not None:
             finish_plane(record, entry, work, nc, elastic, draw.poisson)
         pieces += 1
-        kept = whole and phase == FREELY and float((key >> B32) & LOW) * FIELD < keep
+        kept = whole and phase == FREELY and field(key, 2) < keep
         if not (kept and still_hold(work, nc, at)):
             at = -1
     residual = max(residual, residual_of_end(work, nc, elastic))
@@ -206,13 +187,7 @@ def one_sample(
 
 @kernel
 def run_range(
-    rows: Rows,
-    draw: Draw,
-    outputs: Outputs,
-    work: PlaneWork,
-    custom: int | None,
-    begin: int,
-    end: int,
+    rows: Rows, draw: Draw, outputs: Outputs, work: PlaneWork, custom: int | None, begin: int, end: int
 ) -> None:
     """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
     loaded, elastic = -1, False
@@ -279,19 +254,10 @@ def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneW
 
 
 def run(
-    rows: Rows,
-    draw: Draw,
-    outputs: Outputs,
-    directions: Array,
-    *,
-    device: str = "cpu",
-    threads: int | None = None,
-    budget: float | None = None,
-    rates: str | Plain | None = None,
-) -> None:
+    rows: Rows, draw: Draw, outputs: Outputs, directions: Array, *,
+    threads: int | None = None, budget: float | None = None, rates: str | Plain | None = None,
+) -> None:  # fmt: skip
     """Draw all samples of all rows into ``outputs``."""
-    if device != "cpu":
-        raise ValueError(f"device: got {device!r}; sampling by events runs on 'cpu'")
     nc = rows.contact.shape[2]
     own = rates_function(rates) if callable(rates) else None
     custom = None if own is None else own.address
