@@ -17,58 +17,52 @@ stays.
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 
+from measure import Table, command_line, timed
 from routh import systems
 from routh.reproduce.d19_foundation import PUBLISHED, errors_of, reference
 
 
-def timed(motion, **options):
-    start = time.process_time()
-    run = motion.run(**options)
-    return run, (time.process_time() - start) / (len(run) - 1)
-
-
 def errors(rows):
-    print(f"{'':22}|{'after 1 s':^38}|{'averaged':^26}|{'ms a step':^15}")
-    heads = ["load", "elements", "E", "h = .01", "D19", "h = .001", "order", "h = .01", "h = .001", "order"]
-    print("{:>5} {:>8} {:>6} | {:>9} {:>9} {:>9} {:>6} | {:>9} {:>9} {:>5} | ours, D19's".format(*heads))
+    columns = {
+        "load": "g",
+        "elements": "d",
+        "E": ".0e",
+        "after 1 s, h = .01": ".2e",
+        "D19": ".2e",
+        "h = .001": ".2e",
+    }
+    columns |= {"order": ".2f", "averaged, h = .01": ".2e", "h = .001, averaged": ".2e", "its order": ".2f"}
+    table = Table({**columns, "ms a step": ".3f", "D19's": ".2f"})
     for (load, elements, young), (published, seconds) in list(PUBLISHED.items())[:rows]:
         truth, mean = reference(load, elements, young)
         motion = systems.get("cube-on-foundation", load=load, elements=elements, young=young)
-        coarse, cost = min((timed(motion, duration=1.0) for _ in range(3)), key=lambda pair: pair[1])
+        coarse, cost = timed(motion.run, duration=1.0, repeats=3)
         fine = motion.run(dt=1e-3, duration=1.0)
         assert coarse.ok
         assert fine.ok
         (one, smooth), (two, smoother) = errors_of(coarse, truth, mean), errors_of(fine, truth, mean)
-        print(f"{load:5g} {elements:8} {young:6.0e} | {one:9.2e} {published:9.2e} {two:9.2e} "
-              f"{math.log10(one / two):6.2f} | {smooth:9.2e} {smoother:9.2e} "
-              f"{math.log10(smooth / smoother):5.2f} | {1e3 * cost:6.3f} {10 * seconds:7.2f}",
-              flush=True)  # fmt: skip
+        found = one, published, two, math.log10(one / two), smooth, smoother, math.log10(smooth / smoother)
+        table.row(load, elements, young, *found, 1e3 * cost / (len(coarse) - 1), 10 * seconds)
 
 
 def scaling(count):
-    print(f"{'elements':>9} {'ms/step':>9} {'us/element':>10}")
+    table = Table({"elements": "d", "ms a step": ".3f", "us an element": ".3f"})
     rows = []
     for side in (10, 30, 100, 317)[:count]:
         motion = systems.get("cube-on-foundation", load=50.0, elements=side * side, young=1e11)
-        duration = 0.5
-        run, cost = min(
-            (timed(motion, duration=duration, record_every=10) for _ in range(3)), key=lambda p: p[1]
-        )
-        cost *= (len(run) - 1) / round(duration / 0.01)
+        run, seconds = timed(motion.run, duration=0.5, record_every=10, repeats=3)
         assert run.ok
-        rows.append((side * side, cost))
-        print(f"{side * side:9} {1e3 * cost:9.3f} {1e6 * cost / side**2:10.3f}", flush=True)
+        rows.append((side * side, seconds / 50))  # steps of 0.01 s
+        table.row(side * side, 20 * seconds, 2e4 * seconds / side**2)
     if len(rows) > 1:
         (n0, t0), (n1, t1) = rows[-2:]
         print(f"exponent between the last two: {math.log(t1 / t0) / math.log(n1 / n0):.2f}")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--scaling", action="store_true")
     parser.add_argument("--rows", type=int)
     options = parser.parse_args()

@@ -5,11 +5,11 @@ python benchmarks/constraints_methods.py
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np
 
+from measure import Table, command_line
 from routh import systems
 from routh.constraints import Bilateral, Compliance, ConstrainedSystem, Unilateral, solve
 from routh.reproduce.d19_program import paper_forces, solve_paper
@@ -25,7 +25,7 @@ def bilateral() -> None:
     print(
         "bilateral rows: largest difference of the forces over the largest force, 200 random systems a line"
     )
-    print(f"{'K (N/m)':>8} {'median':>9} {'largest':>9}")
+    table = Table({"K (N/m)": ".0e", "median": ".1e", "largest": ".1e"})
     for K in (1e0, 1e2, 1e4, 1e6, 1e9, 1e12):
         rng, gaps = np.random.default_rng(0), []
         for _ in range(200):
@@ -37,13 +37,13 @@ def bilateral() -> None:
             )
             one, two = solve(system).forces[0], solve_paper(system).forces[0]
             gaps.append(np.abs(one - two).max() / np.abs(one).max())
-        print(f"{K:8.0e} {np.median(gaps):9.1e} {np.max(gaps):9.1e}")
+        table.row(K, np.median(gaps), np.max(gaps))
 
 
 def unilateral() -> None:
     print("\nunilateral rows in contact: share of random systems whose forces differ by more than 0.1 %,")
     print("and the worst difference over the largest force")
-    print(f"{'rows':>5} {'systems':>8} {'share':>7} {'worst':>7}")
+    table = Table({"rows": "d", "systems": "d", "share": ".1%", "worst": ".2f"})
     for n in (1, 2, 3, 5, 8):
         rng, gaps = np.random.default_rng(0), []
         for _ in range(400):
@@ -59,8 +59,7 @@ def unilateral() -> None:
             one, two = solve(system).forces[0], solve_paper(system).forces[0]
             if one.max() > 0.0:
                 gaps.append(np.abs(one - two).max() / one.max())
-        share = np.mean(~(np.array(gaps) <= 1e-3))
-        print(f"{n:5} {len(gaps):8} {100 * share:6.1f}% {np.max(gaps):7.2f}")
+        table.row(n, len(gaps), np.mean(~(np.array(gaps) <= 1e-3)), np.max(gaps))
 
 
 def sliding() -> None:
@@ -70,8 +69,15 @@ def sliding() -> None:
         np.array([math.cos(angle), 0, -math.sin(angle)]),
     )
     print("\nblock on the incline after 0.1 s, by the tangential damper B_r")
-    heads = ["mu", "B_r", "method", "slid (m)", "Coulomb (m)", "rose (m)", "failed"]
-    print("{:>6} {:>7} {:>7} {:>10} {:>11} {:>9} {:>6}".format(*heads))
+    columns = {
+        "mu": "g",
+        "B_r": ".0e",
+        "method": "<10",
+        "slid (m)": ".3e",
+        "Coulomb (m)": ".3e",
+        "rose (m)": ".1e",
+    }
+    table = Table({**columns, "failed of 10": "d"})
     for mu in (0.125, 0.25, 0.375):
         a = max(9.81 * (math.sin(angle) - mu * math.cos(angle)), 0.0)
         motion = systems.get("block-on-incline", mu=mu)
@@ -80,20 +86,12 @@ def sliding() -> None:
                 soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
                 run = motion.run(rule=rule, duration=0.1, compliance=soft)
                 moved = run.q[:, :3] - run.q[0, :3]
-                row = (
-                    mu,
-                    damper,
-                    method,
-                    (moved @ down)[-1],
-                    a * 0.1 * 0.11 / 2,
-                    np.max(moved @ up),
-                    len(run.failures()),
-                )
-                print("{:6} {:7.0e} {:>7} {:10.3e} {:11.3e} {:9.1e} {:>3}/10".format(*row), flush=True)
+                slid, rose = (moved @ down)[-1], np.max(moved @ up)
+                table.row(mu, damper, method, slid, a * 0.1 * 0.11 / 2, rose, len(run.failures()))
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    command_line(__doc__).parse_args()
     bilateral()
     unilateral()
     sliding()

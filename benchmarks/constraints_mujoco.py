@@ -3,6 +3,7 @@
 python benchmarks/constraints_mujoco.py            # accuracy, then times
 python benchmarks/constraints_mujoco.py --times    # times of a step and their ratios alone
 python benchmarks/constraints_mujoco.py --batch 1024 --steps 1000   # many environments, MuJoCo's rollout
+python benchmarks/constraints_mujoco.py --figure docs/images/tall-stack.png   # a hundred spheres over time
 
 Steel, steps of 0.01 s. MuJoCo's contact stiffness is pushed as far as it goes: its defaults; the smallest
 time constant that it accepts at this step (twice the step) with the hardest impedance and impratio 100; the
@@ -13,10 +14,8 @@ the solver is Newton's at 1e-12.
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +24,7 @@ import gymnasium
 import mujoco
 import numpy as np
 
+from measure import Table, command_line, timed
 from routh import State, step_through, step_through_many, systems
 from routh.constraints import coordinate_limit
 from routh.models.mujoco import MujocoModel
@@ -87,61 +87,79 @@ def roll(xml: str, steps: int) -> tuple[np.ndarray, float, float]:
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
     path = [data.qpos.copy()]
-    start = time.process_time()
-    for _ in range(steps):
-        mujoco.mj_step(model, data)
-        path.append(data.qpos.copy())
-    cost = (time.process_time() - start) / steps
+
+    def run() -> None:
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+            path.append(data.qpos.copy())
+
+    _, seconds = timed(run)
     mujoco.mj_forward(model, data)
     depth = -min((contact.dist for contact in data.contact), default=0.0)
-    return np.array(path), depth, cost
+    return np.array(path), depth, seconds / steps
 
 
 def incline() -> None:
-    print("block on the incline, 1 s: slid less a t (t + h) / 2; creep of the block that sticks; depth")
-    print(f"{'':30} {'mu=.125':>9} {'mu=.25':>9} {'creep .375':>10} {'depth (m)':>9} {'us/step':>8}")
+    print("block on the incline, 1 s: slid less a t (t + h) / 2; creep of the block that sticks; depth\n")
+    numbers = dict.fromkeys(("mu = .125", "mu = .25", "creep, .375", "depth (m)"), ".1e")
+    table = Table({"m": "<30", **numbers, "us a step": ".0f"})
     angle = math.radians(15)
-    target = {mu: 9.81 * (math.sin(angle) - mu * math.cos(angle)) * 1.01 / 2 for mu in (0.125, 0.25)}
-    moved, depth = {}, 0.0
-    for mu in (0.125, 0.25, 0.375):
-        motion = systems.get("block-on-incline", mu=mu)
-        start = time.process_time()
-        run = motion.run()
-        cost = (time.process_time() - start) / 100
-        moved[mu] = float(np.linalg.norm(run.final.q[:3] - run.q[0, :3]))
-        depth = -run.deformations["contacts"][-1, :, 0].min()
-    show("routh", moved, target, depth, cost)
+    target = {mu: 9.81 * (math.sin(angle) - mu * math.cos(angle)) * 1.01 / 2 for mu in (0.125, 0.25)} | {
+        0.375: 0
+    }
+    off = []
+    for mu, wanted in target.items():
+        run, seconds = timed(systems.get("block-on-incline", mu=mu).run)
+        off.append(float(np.linalg.norm(run.final.q[:3] - run.q[0, :3])) - wanted)
+    depth = -run.deformations["contacts"][-1, :, 0].min()
+    table.row("routh", *off, depth, 1e6 * seconds / 100)
     for setting in SETTINGS:
-        for mu in (0.125, 0.25, 0.375):
+        off = []
+        for mu, wanted in target.items():
             path, depth, cost = roll(incline_xml(mu, setting), 100)
-            moved[mu] = abs(path[-1, 0] - path[0, 0])
-        show(f"MuJoCo, {setting}", moved, target, depth, cost)
-
-
-def show(name: str, moved: dict, target: dict, depth: float, cost: float) -> None:
-    off = [moved[mu] - target[mu] for mu in (0.125, 0.25)]
-    print(f"{name:30} {off[0]:9.1e} {off[1]:9.1e} {moved[0.375]:10.1e} {depth:9.1e} {1e6 * cost:8.0f}")
+            off.append(abs(path[-1, 0] - path[0, 0]) - wanted)
+        table.row(f"MuJoCo, {setting}", *off, depth, 1e6 * cost)
 
 
 def stack(count: int) -> None:
-    print(f"\nstack of {count} spheres, 5 s: sideways motion, top less that of a rigid stack, depth")
-    print(f"{'':30} {'sideways':>9} {'top (m)':>9} {'depth (m)':>9} {'us/step':>8}")
-    rigid = 0.1 + 0.2 * (count - 1)
-    motion = systems.get("sphere-stack", count=count, gap=0.01, anticipate=True)
-    start = time.process_time()
-    run = motion.run(record_every=10)
-    cost = (time.process_time() - start) / 500
-    q = run.q.reshape(len(run), count, 7)
-    deepest = -run.deformations["contacts"][-1, :, 0].min()
-    print_stack("routh", q, rigid, deepest, cost)
+    print(f"\nstack of {count} spheres, 5 s: sideways motion, top less that of a rigid stack, depth\n")
+    table = Table(
+        {"": "<30", **dict.fromkeys(("sideways", "top (m)", "depth (m)"), ".1e"), "us a step": ".0f"}
+    )
+    q, deepest, cost = our_stack(count, record_every=10)
+    table.row("routh", *of_stack(q), deepest, 1e6 * cost)
     for setting in SETTINGS:
         path, depth, cost = roll(stack_xml(count, setting), 500)
-        print_stack(f"MuJoCo, {setting}", path.reshape(-1, count, 7), rigid, depth, cost)
+        table.row(f"MuJoCo, {setting}", *of_stack(path.reshape(-1, count, 7)), depth, 1e6 * cost)
 
 
-def print_stack(name: str, q: np.ndarray, rigid: float, depth: float, cost: float) -> None:
-    aside, top = np.abs(q[:, :, :2]).max(), q[-1, -1, 2] - rigid
-    print(f"{name:30} {aside:9.1e} {top:9.1e} {depth:9.1e} {1e6 * cost:8.0f}", flush=True)
+def our_stack(count: int, **options) -> tuple[np.ndarray, float, float]:
+    """Coordinates (steps, count, 7) over 5 s, depth of the deepest contact at the end, seconds a step."""
+    motion = systems.get("sphere-stack", count=count, gap=0.01, anticipate=True)
+    run, seconds = timed(motion.run, **options)
+    depth = -run.deformations["contacts"][-1, :, 0].min()
+    return run.q.reshape(len(run), count, 7), depth, seconds / 500
+
+
+def of_stack(q: np.ndarray) -> tuple[float, float]:
+    """How far spheres moved sideways, and the top's height less that of a rigid stack, m."""
+    return np.abs(q[:, :, :2]).max(), q[-1, -1, 2] - (0.1 + 0.2 * (q.shape[1] - 1))
+
+
+def figure(file: str, count: int = 100) -> None:
+    """Heights of all spheres over time, here and in MuJoCo."""
+    from routh.viz import style
+
+    motions = {"routh": our_stack(count)[0][..., 2]}
+    for name, setting in (("MuJoCo, defaults", "defaults"), ("MuJoCo, hardest", "time constant 2 dt")):
+        motions[name] = roll(stack_xml(count, setting), 500)[0].reshape(-1, count, 7)[..., 2]
+    with style.context():
+        drawn, panels = style.figure(1, 3, width=style.TWO_COLUMNS, height=2.8, sharey=True)
+        for panel, (name, z) in zip(np.ravel(panels), motions.items(), strict=True):
+            panel.plot(DT * np.arange(len(z)), z, color="C0", linewidth=0.4)
+            panel.set(title=name, xlabel="time (s)", xlim=(0.0, 5.0), ylim=(0.0, 0.4 * count))
+        np.ravel(panels)[0].set(ylabel=f"heights of {count} spheres (m)")
+        print(style.save(drawn, file, dpi=150))
 
 
 PENDULUM = f"""<mujoco>{{option}}<default><joint type="hinge" axis="0 -1 0" limited="true"/></default>
@@ -175,17 +193,6 @@ def ant() -> tuple[MujocoModel, mujoco.MjModel, State]:
         return MujocoModel(model), model, State(data.qpos, data.qvel)
 
 
-def seconds(call: Callable[[int], object], steps: int) -> float:
-    """Processor time of a step, the best of three runs."""
-    call(steps)
-    best = math.inf
-    for _ in range(3):
-        start = time.process_time()
-        call(steps)
-        best = min(best, (time.process_time() - start) / steps)
-    return best
-
-
 def theirs(model: mujoco.MjModel, q: np.ndarray, v: np.ndarray) -> Callable[[int], None]:
     """Steps of MuJoCo from a state."""
 
@@ -200,7 +207,8 @@ def theirs(model: mujoco.MjModel, q: np.ndarray, v: np.ndarray) -> Callable[[int
 
 def times() -> None:
     """A step of each, from the same state, in the same run."""
-    print(f"\n{'processor time of a step, us':30} {'routh':>7} {'MuJoCo':>7} {'ratio':>6}")
+    print()
+    table = Table({"processor time of a step, us": "<", "routh": ".0f", "MuJoCo": ".0f", "ratio": ".1f"})
     motions = {
         "incline, mu = 0.25": (systems.get("block-on-incline", mu=0.25), incline_xml(0.25, "defaults"))
     }
@@ -230,8 +238,11 @@ def times() -> None:
         *(given, standing, 100),
     )
     for name, (ours, given, start, steps) in cases.items():
-        one, other = seconds(ours, steps), seconds(theirs(given, start.q, start.v), steps)
-        print(f"{name:30} {1e6 * one:7.0f} {1e6 * other:7.0f} {one / other:6.1f}", flush=True)
+        both = []
+        for work in (ours, theirs(given, start.q, start.v)):
+            work(steps)  # compiles
+            both.append(timed(work, steps, repeats=3)[1] / steps)
+        table.row(name, *(1e6 * cost for cost in both), both[0] / both[1])
 
 
 def options_of(setting: str) -> str:
@@ -248,9 +259,7 @@ def batch(count: int, steps: int) -> None:
     states = [State(motion.state.q, v) for v in speed]
     call = {"dt": DT, "compliance": motion.compliance}
     step_through_many(motion.model, states[:2], duration=DT, **call)
-    start = time.process_time()
-    ended = step_through_many(motion.model, states, duration=steps * DT, **call)
-    ours = time.process_time() - start
+    ended, ours = timed(step_through_many, motion.model, states, duration=steps * DT, **call)
     model = mujoco.MjModel.from_xml_string(incline_xml(0.25, "defaults"))
     data = [mujoco.MjData(model) for _ in range(os.cpu_count() or 1)]
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -258,25 +267,24 @@ def batch(count: int, steps: int) -> None:
     for row, v in zip(first, speed, strict=True):
         data[0].qvel[:] = v
         mujoco.mj_getState(model, data[0], row, kind)
-    start = time.process_time()
-    rollout.rollout(model, data, first, nstep=steps)
-    other = time.process_time() - start
+    _, other = timed(rollout.rollout, model, data, first, nstep=steps)
     each = 1e6 / (count * steps)
     print(f"\n{count} blocks, {steps} steps, all solved: {ended.ok}")
-    print(
-        f"processor time of a step, us: routh {ours * each:.1f}, MuJoCo's rollout {other * each:.1f}",
-        end=", ",
-    )
-    print(f"ratio {ours / other:.1f}")
+    table = Table({"processor time of a step, us": "<", "routh": ".1f", "rollout": ".1f", "ratio": ".1f"})
+    table.row("sliding blocks", ours * each, other * each, ours / other)
 
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--batch", type=int, default=0)
     parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--figure", help="a file for the picture of the stack; nothing else is done")
     asked = parser.parse_args()
+    if asked.figure:
+        figure(asked.figure)
+        return
     if asked.batch:
         batch(asked.batch, asked.steps)
         return

@@ -11,11 +11,11 @@ of its own force that would satisfy its law with the other forces held, as a sha
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 
 import numpy as np
 
+from measure import command_line, counted
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve
 from routh.constraints.system import TANGENTIAL_DAMPER
 
@@ -119,7 +119,7 @@ def wrong(count: int, seed: int = 0) -> tuple[list[int], Counter[str], float]:
 
 def main() -> None:
     """Print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
@@ -127,7 +127,7 @@ def main() -> None:
     print(
         f"{options.count} systems, {len(bad)} wrong {bad[:20]}; largest residual of the others {largest:.1e}"
     )
-    print(", ".join(f"{name} {n}" for name, n in solvers.most_common()))
+    print(counted(solvers))
 
 
 if __name__ == "__main__":

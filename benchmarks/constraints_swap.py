@@ -17,15 +17,14 @@ simulated second.
 
 from __future__ import annotations
 
-import argparse
 import math
-import time
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
 import routh
+from measure import Table, command_line, timed
 from routh.constraints import Compliance
 from routh.models.mujoco import MujocoModel
 
@@ -132,89 +131,85 @@ def rest(xml: str, point: str) -> tuple[float, float, float]:
     return tuple(data.site(point).xpos)
 
 
-def measured(name: str, what: Mechanism, model: mujoco.MjModel, state: tuple, cost: tuple) -> None:
-    """Print what a state says: drift, penetration, motion, error, cost."""
+def measured(what: Mechanism, state: tuple, dt: float, seconds: float) -> list:
+    """What a state says: drift, penetration, motion, error; and the cost of a step and of a second."""
     check = mujoco.MjModel.from_xml_string(what.xml)
     check.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
     data = mujoco.MjData(check)
     data.qpos[:], data.qvel[:] = state
-    step, second = cost
-    tail = f"{1e6 * step:9.0f} {second:9.3f}"
+    cost = [1e6 * seconds * dt / what.duration, seconds / what.duration]
     if not (np.all(np.isfinite(data.qpos)) and np.abs(data.qvel).max() < 1e6):
-        print(f"{name:44} {'thrown apart':>41} {tail}", flush=True)
-        return
+        return ["thrown apart", None, None, None, *cost]
     mujoco.mj_forward(check, data)
     pins = data.efc_type[: data.nefc] == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
     drift = np.abs(data.efc_pos[: data.nefc][pins]).max(initial=0.0)
     depth = max((-c.dist for c in data.contact), default=0.0)
     error = float(np.linalg.norm(data.site(what.point).xpos - what.right))
-    print(f"{name:44} {drift:10.1e} {depth:10.1e} {data.energy[1]:10.1e} {error:10.1e} {tail}", flush=True)
+    return [drift, depth, data.energy[1], error, *cost]
 
 
-def ours(what: Mechanism, dt: float, stiffness: float = 1e10) -> None:
+def ours(what: Mechanism, dt: float, stiffness: float = 1e10) -> list:
+    """A row of the table, by `routh.step_through`."""
     model = mujoco.MjModel.from_xml_string(what.xml)
     body = MujocoModel(model, stiffness=stiffness)
     start = body.state(mujoco.MjData(model))
     options = {"compliance": Compliance(stiffness, anticipate=True), "u": what.ctrl or None}
     routh.step_through(body, start, dt=dt, duration=2.0 * dt, **options)  # compiled code is loaded here
-    begun = time.process_time()
-    run = routh.step_through(body, start, dt=dt, duration=what.duration, record_every=50, **options)
-    cost = time.process_time() - begun
+    options |= {"dt": dt, "duration": what.duration, "record_every": 50}
+    run, seconds = timed(routh.step_through, body, start, **options)
     hard = "" if stiffness == 1e10 else f", {stiffness:g} N/m"
     name = f"routh, {1e3 * dt:g} ms{hard}{'' if run.ok else ' (not all steps solved)'}"
-    measured(name, what, model, (run.final.q, run.final.v), (cost * dt / what.duration, cost / what.duration))
+    return [name, *measured(what, (run.final.q, run.final.v), dt, seconds)]
 
 
-def theirs(what: Mechanism, name: str, dt: float, integrator: str | None) -> None:
+def theirs(what: Mechanism, dt: float, integrator: str | None) -> list:
+    """A row of the table, by MuJoCo with its defaults or as hard as it gets."""
     model = mujoco.MjModel.from_xml_string(what.xml)
     model.opt.timestep = dt
     if integrator is not None:
         model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
-        model.opt.solver, model.opt.iterations, model.opt.tolerance = (
-            mujoco.mjtSolver.mjSOL_NEWTON,
-            200,
-            1e-10,
-        )
+        model.opt.solver, model.opt.iterations = mujoco.mjtSolver.mjSOL_NEWTON, 200
+        model.opt.tolerance = 1e-10
         for field in ("eq", "geom", "jnt"):
             getattr(model, f"{field}_solref")[:] = (2.0 * dt, 1.0)
             getattr(model, f"{field}_solimp")[:] = SOLIMP
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     data = mujoco.MjData(model)
     data.ctrl[:] = what.ctrl
-    steps = round(what.duration / dt)
-    begun = time.process_time()
-    for _ in range(steps):
-        mujoco.mj_step(model, data)
-        if not np.abs(data.qvel).max() < 1e6:
-            break
-    cost = time.process_time() - begun
-    measured(name, what, model, (data.qpos, data.qvel), (cost / steps, cost / what.duration))
+
+    def step() -> None:
+        for _ in range(round(what.duration / dt)):
+            mujoco.mj_step(model, data)
+            if not np.abs(data.qvel).max() < 1e6:
+                break
+
+    _, seconds = timed(step)
+    name = f"MuJoCo, {1e3 * dt:g} ms, " + ("defaults" if integrator is None else f"hardest, {integrator}")
+    return [name, *measured(what, (data.qpos, data.qvel), dt, seconds)]
 
 
-def table(name: str, what: Mechanism) -> None:
-    print(f"\n{name}, {what.duration:g} s")
-    heads = ("drift", "depth", "kinetic", "error")
-    print(f"{'':44} " + " ".join(f"{head:>10}" for head in heads) + f" {'us/step':>9} {'s per s':>9}")
-    print(f"{'':44} {'m, rad':>10} {'m':>10} {'J':>10} {'m':>10}")
-    ours(what, what.dt)
-    ours(what, what.dt / 4.0)
+def show(name: str, what: Mechanism) -> None:
+    """The table of a mechanism."""
+    numbers = dict.fromkeys(("drift, m, rad", "depth, m", "kinetic, J", "error, m"), ".1e")
+    print()
+    table = Table({f"{name}, {what.duration:g} s": "<36", **numbers, "us a step": ".0f", "s per s": ".3f"})
+    table.row(*ours(what, what.dt))
+    table.row(*ours(what, what.dt / 4.0))
     if "equality" in what.xml:
-        ours(what, what.dt, 1e13)
-    step = f"{1e3 * what.dt:g} ms"
-    theirs(what, f"MuJoCo, {step}, defaults", what.dt, None)
-    for integrator in ("implicitfast", "implicit"):
-        theirs(what, f"MuJoCo, {step}, hardest, {integrator}", what.dt, integrator)
+        table.row(*ours(what, what.dt, 1e13))
+    for integrator in (None, "implicitfast", "implicit"):
+        table.row(*theirs(what, what.dt, integrator))
     for dt in what.smaller:
-        theirs(what, f"MuJoCo, {1e3 * dt:g} ms, defaults", dt, None)
-        theirs(what, f"MuJoCo, {1e3 * dt:g} ms, hardest, implicitfast", dt, "implicitfast")
+        for integrator in (None, "implicitfast"):
+            table.row(*theirs(what, dt, integrator))
 
 
 MECHANISMS = {"lift": lift, "arm": arm, "ruler": ruler}
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command_line(__doc__)
     parser.add_argument("--only", choices=tuple(MECHANISMS))
     chosen = parser.parse_args().only
     for name, make in MECHANISMS.items():
         if chosen in (None, name):
-            table(name, make())
+            show(name, make())

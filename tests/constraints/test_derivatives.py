@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from constraint_gradients import compare, random_system, to_rounding
+from constraints_gradients import compare, random_system, to_rounding
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, differentiate, solve
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_slope_agrees_with_central_differences(seed):
-    """`benchmarks/constraint_gradients.py` does the same on a thousand systems."""
+    """`benchmarks/constraints_gradients.py` does the same on a thousand systems."""
     errors = np.array([error for _, _, error, _ in compare(seed)])
     assert np.isnan(errors).mean() < 0.5  # kinks inside the stencil
     assert np.nanmax(errors) < 1e-6

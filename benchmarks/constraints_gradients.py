@@ -1,6 +1,6 @@
 """Derivatives of constrained steps against central differences, on random systems.
 
-python benchmarks/constraint_gradients.py [--systems 1000]
+python benchmarks/constraints_gradients.py [--systems 1000]
 
 Each system has bilateral and unilateral rows and contacts, in the plane or in space. A random number made of
 the velocity after, and one made of the forces, are differentiated with respect to every field; each field is
@@ -13,13 +13,12 @@ method goes on to rounding here: differences magnify what an iteration leaves ov
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections import Counter, defaultdict
 from contextlib import contextmanager
 
 import numpy as np
 
+from measure import Table, command_line, timed
 from routh import tolerances
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, differentiate, solve
 from routh.friction import ContactMode
@@ -201,17 +200,14 @@ def modes_met(seed: int) -> Counter:
 def ratio(count: int) -> float:
     """Processor time of a derivative with one gradient over that of the solve before it."""
     systems = [random_system(np.random.default_rng([25, seed])) for seed in range(count)]
-    start = time.process_time()
-    solved = [solve(system) for system in systems]
-    middle = time.process_time()
-    for found in solved:
-        differentiate(found).gradient(v=np.ones(found.system.nv))
-    return (time.process_time() - middle) / (middle - start)
+    solved, forward = timed(lambda: [solve(system) for system in systems])
+    _, back = timed(lambda: [differentiate(one).gradient(v=np.ones(one.system.nv)) for one in solved])
+    return back / forward
 
 
 def main() -> None:
     """Print the largest and the median error of each field."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--systems", type=int, default=1000)
     count = parser.parse_args().systems
     errors, kinks = defaultdict(list), 0
@@ -226,9 +222,9 @@ def main() -> None:
             else:
                 errors[field, what].append(error)
     print(f"{count} systems, rows met: " + ", ".join(f"{name} {n}" for name, n in sorted(met.items())))
-    print(f"{'field':34s} {'of':8s} {'compared':>9s} {'median':>10s} {'largest':>10s}")
+    table = Table({"field": "<28", "of": "<", "compared": "d", "median": ".1e", "largest": ".1e"})
     for (field, what), found in sorted(errors.items()):
-        print(f"{field:34s} {what:8s} {len(found):9d} {np.median(found):10.1e} {np.max(found):10.1e}")
+        table.row(field, what, len(found), np.median(found), np.max(found))
     every = np.concatenate(list(errors.values()))
     print(f"all: {len(every)} slopes, largest error {every.max():.1e}, above 1e-6: {np.sum(~(every < 1e-6))}")
     print(f"one gradient takes {ratio(min(count, 200)):.1f} times as long as the solve")
