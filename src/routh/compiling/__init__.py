@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds, while_listening
-from routh.compiling.copying import rebuilt
+from routh.compiling.copying import Interpreted, plain, rebuilt
 from routh.compiling.foreign import Foreign, Plain
 from routh.status import RouthError
 
@@ -87,8 +87,6 @@ def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **m
 
 def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
     """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
-    from routh.compiling.interpreting import plain
-
     return plain(function, {getattr(original, "py_func", original): other for original, other in instead})
 
 
@@ -171,7 +169,7 @@ def gpu_kernel(entry: Plain, *, registers: int | None = None, called: tuple[Fore
 
 def find_cuda() -> Foreign:
     """The GPU (`routh.compiling.driver.Driver`), or its simulator; raises MissingExtraError or NoGPUError."""
-    return import_module("routh.compiling.device").gpu()
+    return import_module("routh.compiling.driver").gpu()
 
 
 def _marked(function: Foreign, **marks: Foreign) -> Foreign:
@@ -184,5 +182,5 @@ def _marked(function: Foreign, **marks: Foreign) -> Foreign:
 def _kernel_class() -> Foreign:
     """`routh.compiling.native.Kernel`, or what interprets; loaded to its end: half of it cannot be mended."""
     if os.environ.get("ROUTH_INTERPRET", "0") not in ("", "0"):
-        return import_module("routh.compiling.interpreting").Interpreted
+        return Interpreted
     return while_listening(lambda: import_module("routh.compiling.native")).Kernel

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import secrets
 import time
@@ -20,13 +19,13 @@ from types import ModuleType
 
 import numpy as np
 
+from routh.compiling.clock import LOG
 from routh.compiling.foreign import Foreign
 
-LOG = logging.getLogger("routh.compiling")
 MARK = b"routh kernel 1\n"
 SUFFIX = ".kernel"
-FORGOTTEN = 60 * 86400.0  # s without use, after which a file goes when another one is written
-DAY = 86400.0
+DAY = 86400.0  # s
+FORGOTTEN = 60 * DAY  # without use, after which a file goes when another one is written
 
 
 def folder() -> Path:
@@ -127,31 +126,18 @@ def digest_of(kernel: Foreign, known: dict[Foreign, str] | None = None) -> str:
     Its own code with all constants that it names, and the same of every kernel that it calls.
     """
     known = {} if known is None else known
-    plain = kernel.py_func
+    plain, code = kernel.py_func, kernel.py_func.__code__
     if plain in known:
         return known[plain]
     known[plain] = plain.__qualname__  # where it calls itself, which the translator refuses
-    code = plain.__code__
-    digest = hashlib.sha256(
-        repr(
-            (
-                plain.__module__,
-                plain.__qualname__,
-                code.co_code,
-                code.co_consts,
-                code.co_varnames,
-                code.co_argcount,
-                sorted((name, _described(value, (), known)) for name, value in plain.__dict__.items()
-                       if name != "__wrapped__"),
-                _described(plain.__defaults__, (), known),
-            )
-        ).encode()
-    )  # fmt: skip
-    names = dict(zip(code.co_freevars, plain.__closure__ or (), strict=True))
+    own = code.co_code, code.co_consts, code.co_varnames, code.co_argcount
+    marks = sorted(item for item in plain.__dict__.items() if item[0] != "__wrapped__")
+    parts = [repr((name_of(plain), own)), _described((marks, plain.__defaults__), (), known)]
+    cells = dict(zip(code.co_freevars, plain.__closure__ or (), strict=True))
     for name in (*code.co_freevars, *code.co_names):
-        value = names[name].cell_contents if name in names else plain.__globals__.get(name, name)
-        digest.update(f"{name}={_described(value, code.co_names, known)};".encode())
-    known[plain] = digest.hexdigest()
+        value = cells[name].cell_contents if name in cells else plain.__globals__.get(name, name)
+        parts.append(f"{name}={_described(value, code.co_names, known)}")
+    known[plain] = hashlib.sha256(";".join(parts).encode()).hexdigest()
     return known[plain]
 
 
@@ -161,17 +147,14 @@ def _described(value: Foreign, names: tuple[str, ...], known: dict[Foreign, str]
         return digest_of(value, known)
     if isinstance(value, tuple | list | frozenset | set):
         parts = [_described(one, names, known) for one in value]
-        return (
-            f"{name_of(type(value))}({','.join(parts if isinstance(value, tuple | list) else sorted(parts))})"
-        )
+        ordered = parts if isinstance(value, tuple | list) else sorted(parts)
+        return f"{name_of(type(value))}({','.join(ordered)})"
     if isinstance(value, np.ndarray):
         return f"{value.dtype.str}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, ModuleType | type):
         fields = getattr(value, "_fields", ())
-        inside = [
-            f"{name}={_described(vars(value)[name], (), known)}" for name in names if name in vars(value)
-        ]
-        return f"{name_of(value)}{fields}({','.join(inside)})"
+        used = [(name, vars(value)[name]) for name in names if name in vars(value)]
+        return f"{name_of(value)}{fields}{_described(used, (), known)}"
     if callable(value):
         return name_of(value)
     return f"{name_of(type(value))}:{value!r}"

@@ -8,13 +8,13 @@ in notebooks too.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as StillWorking
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 LOG = logging.getLogger("routh.compiling")
@@ -23,54 +23,42 @@ BETWEEN_LOOKS = 0.05  # s
 Result = TypeVar("Result")
 #: called with the announcement when compiling begins, and with None when it has ended
 Listener = Callable[[str | None], None]
-
-
-@dataclass
-class _Clock:
-    seconds: float = 0.0
-    depth: int = 0
-    listeners: list[Listener] = field(default_factory=list)
-    lock: threading.RLock = field(default_factory=threading.RLock)  # one function at a time
-
-
-_CLOCK = _Clock()
+_LISTENERS: list[Listener] = []
+_ONE_AT_A_TIME = threading.RLock()
+_SPENT: list[float] = []  # s, of each function that was compiled
 
 
 def compile_seconds() -> float:
     """Seconds (wall clock) that this process has compiled so far; loading from disk is not counted."""
-    return _CLOCK.seconds
+    return math.fsum(_SPENT)
 
 
 @contextmanager
 def announced_to(listener: Listener) -> Iterator[None]:
     """Tell ``listener`` while something is compiled: the announcement, then None when it is done."""
-    _CLOCK.listeners.append(listener)
+    _LISTENERS.append(listener)
     try:
         yield
     finally:
-        _CLOCK.listeners.remove(listener)
+        _LISTENERS.remove(listener)
 
 
 @contextmanager
 def compiling(name: str) -> Iterator[None]:
-    """Entered by the compiler: announces the outermost function and measures its time."""
-    with _CLOCK.lock:
-        _CLOCK.depth += 1
+    """Entered by the compiler: announces a function and measures its time."""
+    with _ONE_AT_A_TIME:
         began = time.perf_counter()
-        if _CLOCK.depth == 1:
-            LOG.info("%s: %s", ANNOUNCEMENT, name)
-            _tell(ANNOUNCEMENT)
+        LOG.info("%s: %s", ANNOUNCEMENT, name)
+        _tell(ANNOUNCEMENT)
         try:
             yield
         finally:
-            _CLOCK.depth -= 1
-            if _CLOCK.depth == 0:
-                _CLOCK.seconds += time.perf_counter() - began
-                _tell(None)
+            _SPENT.append(time.perf_counter() - began)
+            _tell(None)
 
 
 def _tell(text: str | None) -> None:
-    for listener in list(_CLOCK.listeners):
+    for listener in list(_LISTENERS):
         listener(text)
 
 

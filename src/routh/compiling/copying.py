@@ -1,12 +1,23 @@
-"""Copies of functions with all that they call: as kernels, as plain Python, or for a GPU."""
+"""Copies of functions with all that they call: as kernels, for a GPU, or as plain Python to look inside.
+
+`plain` copies are Python's own. `faithful` copies compute with NumPy's numbers: integers have 64 bits and
+wrap around, and division by zero and roots of negative numbers give what they give in compiled code instead
+of an error.
+"""
 
 from __future__ import annotations
 
 import functools
+import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from routh.compiling.foreign import Foreign
+import numpy as np
+
+from routh.compiling.elementary import INSTEAD
+from routh.compiling.foreign import Foreign, Plain
+
+LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
 def rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
@@ -14,25 +25,112 @@ def rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Fo
 
     Callees are the kernels, and plain functions of routh, among the names that a function uses.
     """
+
+    def copied(value: Foreign) -> Foreign:
+        plain = getattr(value, "py_func", value)
+        follows = plain is not value or (getattr(plain, "__module__", "") or "").startswith("routh.")
+        return rebuilt(value, make, made) if follows and isinstance(plain, types.FunctionType) else value
+
     plain: Foreign = getattr(function, "py_func", function)
     if plain not in made:
         names = dict(plain.__globals__)
-        for name in plain.__code__.co_names:
-            if _is_callee(names.get(name)):
-                names[name] = rebuilt(names[name], make, made)
-        cells = tuple(_cell(cell, make, made) for cell in plain.__closure__ or ())
-        copy = types.FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, cells or None)
+        names |= {name: copied(names[name]) for name in plain.__code__.co_names if name in names}
+        inside = [(cell, copied(cell.cell_contents)) for cell in plain.__closure__ or ()]
+        cells = [cell if one is cell.cell_contents else types.CellType(one) for cell, one in inside]
+        copy = types.FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, tuple(cells))
         made[plain] = make(functools.update_wrapper(copy, plain))
     return made[plain]
 
 
-def _cell(cell: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
-    value = cell.cell_contents
-    return types.CellType(rebuilt(value, make, made)) if _is_callee(value) else cell
+class Interpreted:
+    """A kernel that is run by Python itself; an index out of bounds is an error."""
+
+    def __init__(self, function: Plain) -> None:
+        self.py_func = function
+        functools.update_wrapper(self, function)
+
+    @functools.cached_property
+    def _plain(self) -> Foreign:
+        return faithful(self)
+
+    def __call__(self, *arguments: Foreign) -> Foreign:
+        """Call it."""
+        with np.errstate(all="ignore"):
+            return self._plain(*typed(arguments, int))
+
+    def is_ready(self, *arguments: Foreign) -> bool:
+        """True: nothing is compiled."""
+        return True
 
 
-def _is_callee(value: Foreign) -> bool:
-    plain = getattr(value, "py_func", value)
-    if not isinstance(plain, types.FunctionType):
-        return False
-    return plain is not value or (plain.__module__ or "").startswith("routh.")
+def plain(kernel: Foreign, made: dict[Foreign, Foreign]) -> Foreign:
+    """A kernel as plain Python, all the way down; ``made`` has what is called in place of others."""
+
+    def with_own_functions(function: Foreign) -> Foreign:
+        if function.__globals__.get("math") is math:
+            function.__globals__["math"] = _MATH
+        return function
+
+    return rebuilt(kernel, with_own_functions, made)
+
+
+def faithful(kernel: Foreign) -> Foreign:
+    """A kernel as plain Python that computes what compiled code does; call it where NumPy does not warn."""
+
+    def with_numbers_of_machines(function: Foreign) -> Foreign:
+        names = {
+            name: typed(one) if type(one) is float else one for name, one in function.__globals__.items()
+        }
+        names = _BUILTIN | names
+        if names.get("math") is math:
+            names["math"] = _FORGIVING_MATH
+        code = function.__code__.replace(co_consts=typed(function.__code__.co_consts))
+        defaults = typed(function.__defaults__)
+        return types.FunctionType(code, names, function.__name__, defaults, function.__closure__)
+
+    return rebuilt(kernel, with_numbers_of_machines, {})
+
+
+def typed(value: Foreign, *kinds: type) -> Foreign:
+    """With NumPy's floats for Python's, and NumPy's numbers for these ``kinds``, in tuples too."""
+    if type(value) in (float, *kinds):
+        return np.float64(value) if type(value) is float else np.int64(value)
+    if isinstance(value, tuple):
+        parts = (typed(one, *kinds) for one in value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def _whole(value: Foreign) -> np.int64:
+    """``int``: cut towards zero; what is too large becomes the largest, NaN becomes 0."""
+    if isinstance(value, float):
+        value = 0 if math.isnan(value) else min(int(min(max(value, LOWEST), HIGHEST)), HIGHEST)
+    return np.int64(value)
+
+
+def _range(*bounds: Foreign) -> Iterator[np.int64]:
+    return map(np.int64, range(*map(int, bounds)))
+
+
+def _forgiving(name: str, function: Callable[..., Foreign]) -> Callable[..., Foreign]:
+    """A function of math that gives NaN or infinity instead of an error."""
+
+    def call(*arguments: Foreign) -> Foreign:
+        arguments = tuple(int(one) if isinstance(one, np.integer) else one for one in arguments)
+        try:
+            return typed(function(*arguments))
+        except (OverflowError, ValueError) as error:
+            if name in ("ceil", "floor"):
+                return _whole(arguments[0])
+            return np.float64(math.inf if isinstance(error, OverflowError) else math.nan)
+
+    return call
+
+
+_OF_MATH = {name: INSTEAD.get(one, one) for name, one in vars(math).items() if callable(one)}
+#: the module math as kernels mean it
+_MATH = types.SimpleNamespace(**(vars(math) | _OF_MATH))
+_FORGIVING_MATH = types.SimpleNamespace(
+    **(vars(math) | {name: _forgiving(name, one) for name, one in _OF_MATH.items()})
+)
+_BUILTIN = {"int": _whole, "float": np.float64, "range": _range, "len": lambda value: np.int64(len(value))}

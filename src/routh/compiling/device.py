@@ -6,40 +6,33 @@ wants an array of the GPU, and these arrays can be used there.
 
 from __future__ import annotations
 
-import functools
 import math
-import os
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from routh.compiling import dlpack
-from routh.compiling.driver import Driver
+from routh.compiling.driver import gpu
 from routh.compiling.foreign import Foreign
-from routh.compiling.simulator import Simulator
 
-
-@functools.cache
-def gpu() -> Driver | Simulator:
-    """The GPU in use; raises MissingExtraError or `NoGPUError`."""
-    if os.environ.get("ROUTH_SIMULATE_GPU", "0") not in ("", "0"):
-        return Simulator()
-    return Driver()
+Steps: TypeAlias = tuple[int, ...] | None
 
 
 class DeviceArray:
     """An array in the GPU's memory, which ``held`` keeps alive. Dense, unless it came from elsewhere."""
 
     def __init__(
-        self,
-        address: int,
-        shape: tuple[int, ...],
-        dtype: DTypeLike,
-        held: Foreign,
-        strides: tuple[int, ...] | None = None,
+        self, address: int, shape: tuple[int, ...], dtype: DTypeLike, held: Foreign, strides: Steps = None
     ) -> None:
         self.address, self.shape, self.dtype, self.held = address, shape, np.dtype(dtype), held
-        self.strides = None if strides == _dense(shape, self.dtype) or 0 in shape else strides
+        size = self.dtype.itemsize
+        dense = tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        self.strides = None if strides == dense or 0 in shape else strides
+        self._steps = self.strides or dense  # bytes from one element to the next along each axis
+
+    def _part(self, offset: int, shape: tuple[int, ...], strides: Steps) -> DeviceArray:
+        return DeviceArray(self.address + offset, shape, self.dtype, self.held, strides)
 
     @property
     def ndim(self) -> int:
@@ -61,55 +54,44 @@ class DeviceArray:
 
     def __getitem__(self, place: int | slice) -> DeviceArray:
         """A row, or consecutive rows; nothing is copied."""
-        length = self.shape[0]
-        step = self.strides[0] if self.strides else self.dtype.itemsize * math.prod(self.shape[1:])
-        rest = None if self.strides is None else self.strides[1:]
+        (length, *rest), (step, *steps) = self.shape, self._steps
         if isinstance(place, slice):
             begin, end, by = place.indices(length)
             if by != 1:
                 raise ValueError(
                     f"an array of the GPU: got a slice in steps of {by}; wanted consecutive rows"
                 )
-            shape = (max(end - begin, 0), *self.shape[1:])
-            strides = None if rest is None else (step, *rest)
-            return DeviceArray(self.address + begin * step, shape, self.dtype, self.held, strides)
+            return self._part(begin * step, (max(end - begin, 0), *rest), self._steps)
         if not -length <= place < length:
             raise IndexError(f"an array of the GPU: got row {place}; it has {length}")
-        return DeviceArray(self.address + place % length * step, self.shape[1:], self.dtype, self.held, rest)
+        return self._part(place % length * step, tuple(rest), tuple(steps))
 
     def reshape(self, *shape: int) -> DeviceArray:
         """The same elements of a dense array in another shape."""
         if self.strides is not None or math.prod(shape) != self.size:
             raise ValueError(f"an array of the GPU of shape {self.shape} cannot have shape {shape}")
-        return DeviceArray(self.address, shape, self.dtype, self.held)
+        return self._part(0, shape, None)
 
     def broadcast(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
         """The same elements again and again along leading axes, and axes of length 1, as NumPy does it."""
-        lengths = (1,) * (len(shape) - self.ndim) + self.shape
-        if len(lengths) != len(shape) or any(
-            mine not in (1, wanted) for mine, wanted in zip(lengths, shape, strict=True)
-        ):
+        missing = len(shape) - self.ndim
+        lengths, steps = (1,) * missing + self.shape, (0,) * missing + self._steps
+        axes = list(zip(lengths, shape, steps, strict=False))
+        if missing < 0 or any(mine not in (1, wanted) for mine, wanted, _ in axes):
             raise ValueError(f"{name}: got shape {self.shape}; wanted {shape}")
-        steps = (0,) * (len(shape) - self.ndim) + (self.strides or _dense(self.shape, self.dtype))
-        strides = tuple(
-            0 if mine != wanted else step for mine, wanted, step in zip(lengths, shape, steps, strict=True)
-        )
-        return DeviceArray(self.address, shape, self.dtype, self.held, strides)
+        return self._part(0, shape, tuple(step if mine == wanted else 0 for mine, wanted, step in axes))
 
     def numpy(self) -> np.ndarray:
         """A copy on the host."""
-        if self.strides is None:
-            found = np.empty(self.shape, self.dtype)
-            self.copy_to_host(found)
-            return found
         if self.size == 0:
             return np.empty(self.shape, self.dtype)
         # all bytes between the first and the last element, of which NumPy takes its own
-        ends = [(length - 1) * step for length, step in zip(self.shape, self.strides, strict=True)]
+        ends = [(length - 1) * step for length, step in zip(self.shape, self._steps, strict=True)]
         below, above = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
         whole = np.empty(above - below + self.dtype.itemsize, np.uint8)
         gpu().to_host(whole, self.address + below)
-        return np.ndarray(self.shape, self.dtype, whole, -below, self.strides).copy()
+        found = np.ndarray(self.shape, self.dtype, whole, -below, self._steps)
+        return found if self.strides is None else found.copy()
 
     def bytes(self, begin: int, end: int) -> DeviceArray:
         """Some of the bytes of a dense array."""
@@ -149,15 +131,10 @@ class DeviceArray:
         """A capsule for ``from_dlpack`` of other libraries, which share the memory."""
         if options.get("copy"):
             raise BufferError("copy: got True; the memory is shared")
-        gpu().wait()
         return dlpack.capsule(self, self.__dlpack_device__())
 
     def __repr__(self) -> str:
         return f"DeviceArray(shape={self.shape}, dtype={self.dtype})"
-
-
-def _dense(shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-    return tuple(dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def empty(shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:

@@ -1,11 +1,18 @@
 """NVIDIA's driver through cuda-bindings: memory, copies, modules and launches of the first GPU.
 
 The context is the device's primary one, which PyTorch, CuPy and JAX use, too: memory can be shared with them.
+
+``ROUTH_SIMULATE_GPU=1`` in the environment puts a simulated GPU in its place: its memory is the host's, its
+kernels are compiled for the CPU and run thread by thread. The entries are the same, and so is everything
+around them, so that tests without a GPU run what a GPU runs.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import os
+import threading
 import weakref
 from collections.abc import Callable
 
@@ -18,10 +25,25 @@ from routh.status import RouthError, optional
 _WANTED = "device: got 'cuda'; wanted a machine with an NVIDIA GPU and its driver, or device='cpu'"
 
 
+@functools.cache
+def gpu() -> Driver:
+    """The GPU in use; raises MissingExtraError or `NoGPUError`."""
+    return Driver() if os.environ.get("ROUTH_SIMULATE_GPU", "0") in ("", "0") else _Simulator()
+
+
+class Memory:
+    """Memory that is given back when nobody holds it any more."""
+
+    def __init__(self, address: int, free: Callable[[int], Foreign]) -> None:
+        self.address = address
+        weakref.finalize(self, free, address).atexit = False  # with the process all of it goes
+
+
 class Driver:
     """The first GPU; raises MissingExtraError or `NoGPUError`."""
 
     simulated = False
+    number = 0
 
     def __init__(self) -> None:
         try:
@@ -35,17 +57,14 @@ class Driver:
         except RouthError as error:
             raise NoGPUError(f"{_WANTED} ({error})") from None
         self._context = self._do("cuDevicePrimaryCtxRetain", self._device)
-        self.number = 0
         self.name = bytes(self._do("cuDeviceGetName", 256, self._device)).split(b"\0")[0].decode()
         kind = self._cu.CUdevice_attribute
-        major, minor = (
-            self._do("cuDeviceGetAttribute", one, self._device)
-            for one in (
-                kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-                kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-            )
-        )
-        self.capability = 10 * int(major) + int(minor)
+        major = kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+        minor = kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+        self.capability = 10 * self._attribute(major) + self._attribute(minor)
+
+    def _attribute(self, which: Foreign) -> int:
+        return int(self._do("cuDeviceGetAttribute", which, self._device))
 
     def _do(self, name: str, *arguments: Foreign) -> Foreign:
         """Call a function of the driver; what it returns besides its error, or that error."""
@@ -64,10 +83,8 @@ class Driver:
 
     def allocate(self, size: int) -> Memory:
         """Memory of so many bytes."""
-        return Memory(int(self._here("cuMemAlloc", max(size, 1))), self._free)
-
-    def _free(self, address: int) -> None:
-        self._here("cuMemFree", address)
+        address = int(self._here("cuMemAlloc", max(size, 1)))
+        return Memory(address, functools.partial(self._here, "cuMemFree"))
 
     def pinned(self, size: int) -> np.ndarray:
         """Bytes of the host that the GPU reads and writes by itself; never given back."""
@@ -80,17 +97,17 @@ class Driver:
 
     def to_device(self, address: int, array: np.ndarray, stream: Foreign = None) -> None:
         """Copy a dense array there; in a stream, while Python goes on."""
-        self._copy("cuMemcpyHtoD", (address, array.ctypes.data, array.nbytes), stream)
+        self._copy("cuMemcpyHtoD", address, array.ctypes.data, array.nbytes, stream)
 
     def to_host(self, array: np.ndarray, address: int, stream: Foreign = None) -> None:
         """Copy into a dense array; in a stream, while Python goes on."""
-        self._copy("cuMemcpyDtoH", (array.ctypes.data, address, array.nbytes), stream)
+        self._copy("cuMemcpyDtoH", array.ctypes.data, address, array.nbytes, stream)
 
-    def _copy(self, name: str, what: tuple[int, int, int], stream: Foreign) -> None:
-        if what[2] and stream is None:
-            self._here(name, *what)
-        elif what[2]:
-            self._here(f"{name}Async", *what, stream)
+    def _copy(self, name: str, to: int, source: int, size: int, stream: Foreign) -> None:
+        if size and stream is None:
+            self._here(name, to, source, size)
+        elif size:
+            self._here(f"{name}Async", to, source, size, stream)
 
     def wait(self, stream: Foreign = None) -> None:
         """Until all that was asked for, or all of a stream, is done."""
@@ -101,9 +118,9 @@ class Driver:
 
     # code
 
-    def load(self, ptx: Foreign) -> Foreign:
-        """The kernel ``entry`` of a program."""
-        module = self._here("cuModuleLoadData", ptx.encode() + b"\0")
+    def load(self, code: Foreign) -> Foreign:
+        """The kernel ``entry`` of a program in PTX."""
+        module = self._here("cuModuleLoadData", code.encode() + b"\0")
         return self._do("cuModuleGetFunction", module, b"entry")
 
     def launch(
@@ -125,17 +142,41 @@ class Driver:
         self._do("cuEventSynchronize", end)
         return float(self._do("cuEventElapsedTime", begin, end))
 
-    def used_by(self, function: Foreign) -> tuple[int, int]:
-        """Registers and bytes of local memory of a thread of a kernel."""
-        kind = self._cu.CUfunction_attribute
-        wanted = kind.CU_FUNC_ATTRIBUTE_NUM_REGS, kind.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES
-        registers, local = (int(self._here("cuFuncGetAttribute", one, function)) for one in wanted)
-        return registers, local
 
+class _Simulator(Driver):
+    """The CPU in the place of a GPU; copies and launches are done when the call returns."""
 
-class Memory:
-    """Memory that is given back when nobody holds it any more."""
+    simulated = True
 
-    def __init__(self, address: int, free: Callable[[int], None]) -> None:
-        self.address = address
-        weakref.finalize(self, free, address).atexit = False  # with the process all of it goes
+    def __init__(self) -> None:
+        self.name, self.capability = "simulated", 90
+        self._held: dict[int, np.ndarray] = {}
+        self._one_at_a_time = threading.Lock()  # the number of the running thread lies in one place
+
+    def allocate(self, size: int) -> Memory:
+        made = np.full(max(size, 1) + 256, 0xFF, np.uint8)  # what a kernel must not read
+        address = -(-made.ctypes.data // 256) * 256
+        self._held[address] = made
+        return Memory(address, self._held.pop)
+
+    def pinned(self, size: int) -> np.ndarray:
+        return np.empty(size, np.uint8)
+
+    def stream(self) -> Foreign:
+        return None
+
+    def _copy(self, name: str, to: int, source: int, size: int, stream: Foreign) -> None:
+        ctypes.memmove(to, source, size)
+
+    def wait(self, stream: Foreign = None) -> None:
+        pass
+
+    def load(self, code: Foreign) -> Foreign:
+        """The function of C at an address, which runs all threads of a launch."""
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code)
+
+    def launch(
+        self, function: Foreign, blocks: int, threads: int, words: ctypes.Array[ctypes.c_int64]
+    ) -> None:
+        with self._one_at_a_time:
+            function(ctypes.addressof(words), blocks * threads)

@@ -22,7 +22,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from routh.compiling import cache as disk
-from routh.compiling.arguments import MOST, PACKER, Room, kind_of_argument, kind_of_array, types_in
+from routh.compiling.arguments import MOST, Room, kind_of_argument, kind_of_array, pack, types_in
 from routh.compiling.clock import compiling, while_listening
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.translator.expressions import result_type
@@ -237,8 +237,15 @@ def kept_or_made(name: str, key: str, make: Callable[[], bytes]) -> bytes:
 @cache
 def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
     """The function that writes down arguments: see `routh.compiling.arguments`."""
-    key = hashlib.sha256((machine_words() + PACKER).encode()).hexdigest()
-    code = kept_or_made("arguments", key, lambda: emitted(PACKER))
+
+    def make() -> bytes:
+        program, listed = Program(), "(i64 %value, i64 %room)"
+        name, _ = program.function(pack, ("i", "i"))
+        door = f"define i64 @routh.pack{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}"
+        return emitted(f"{program.text()}\n{door}")
+
+    key = hashlib.sha256((machine_words() + disk.digest_of_translator()).encode()).hexdigest()
+    code = kept_or_made("arguments", key, make)
     function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p)
     found: Callable[[tuple[Foreign, ...], int], int] = function(link(code, "routh.pack"))
     return found

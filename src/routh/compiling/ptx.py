@@ -21,7 +21,8 @@ import numpy as np
 from routh.compiling import cache as disk
 from routh.compiling.arguments import kind_of_argument
 from routh.compiling.clock import compiling, while_listening
-from routh.compiling.device import DeviceArray, gpu
+from routh.compiling.device import DeviceArray
+from routh.compiling.driver import gpu
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.native import (
     emitted,

@@ -15,7 +15,9 @@ from routh.compiling.foreign import Foreign
 from routh.compiling.translator.values import (
     ELEMENTS,
     NOTHING,
+    NUMBERS,
     Array,
+    CFunction,
     Group,
     Number,
     Thing,
@@ -25,6 +27,7 @@ from routh.compiling.translator.values import (
     described,
     kind_of,
     kind_of_number,
+    memory_at,
     natural,
     of_words,
     types_of,
@@ -379,7 +382,13 @@ class Expressions(Writer, ABC):
             return arguments[0].shape[0]
         if what is len and isinstance(arguments[0], Group):
             return constant("i", len(arguments[0].parts))
+        if what is memory_at and isinstance(arguments[0], Number) and isinstance(arguments[1], Thing):
+            pointer = self.write(f"inttoptr i64 {arguments[0].name} to ptr")
+            return Array(np.dtype(arguments[1].what).name, pointer, (constant("i", 2**62),))
         numbers = [one for one in arguments if isinstance(one, Number)]
+        if isinstance(what, CFunction):
+            words = [self.number(one, "i").name for one in numbers]
+            return Number(what.result, self.call(what.name, NUMBERS[what.result], *words, kind="i64"))
         if len(numbers) != len(arguments) or not numbers:
             return None
         return self._function_of(what, numbers)

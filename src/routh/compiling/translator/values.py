@@ -37,6 +37,23 @@ _OF_PYTHON: dict[str, tuple[type, ...]] = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class CFunction:
+    """A function of C that `pack` calls by its name, with integers; ``result``: its kind."""
+
+    name: str
+    result: str = "i"
+
+    def __call__(self, *arguments: int) -> Foreign:
+        """Only in compiled code."""
+        raise RuntimeError("called outside of a kernel")
+
+
+def memory_at(address: int, kind: type[np.generic]) -> Foreign:
+    """Memory as an array without an end; its elements are whole numbers. Only in compiled code."""
+    raise RuntimeError("called outside of a kernel")
+
+
 class UntranslatableError(RouthError, TypeError):
     """Something that a kernel may not contain; ``place`` is where: file, line and function."""
 

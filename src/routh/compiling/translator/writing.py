@@ -122,10 +122,10 @@ class Writer:
         self.head.lines.insert(0, f"{name} = alloca {kind}")
         return name
 
-    def call(self, function: str, result: str, *floats: str) -> str:
-        """A call of a function of C or of LLVM."""
-        self.used.add(f"declare {result} @{function}({', '.join('double' for _ in floats)})")
-        given = ", ".join(f"double {name}" for name in floats)
+    def call(self, function: str, result: str, *names: str, kind: str = "double") -> str:
+        """A call of a function of C or of LLVM with arguments of one kind."""
+        self.used.add(f"declare {result} @{function}({', '.join(kind for _ in names)})")
+        given = ", ".join(f"{kind} {name}" for name in names)
         return self.write(f"call {self.fast if result == 'double' else ''}{result} @{function}({given})")
 
     # numbers
