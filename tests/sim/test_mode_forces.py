@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh.kernels.motion.mode_forces import At, Held, find_mode_forces, make_found
+from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.mechanism import correction

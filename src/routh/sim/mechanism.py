@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.kernels.motion.mode_forces import correct, make_room
+from routh.kernels.motion.forces import correct, make_room
 from routh.models.base import Model
 from routh.validation import Array
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from routh import tolerances
-from routh.kernels.motion.mode_forces import At, Held, find_mode_forces, make_found
+from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.sim.contact_forces import (
     ContactProblem,
     Hold,
@@ -236,7 +236,7 @@ class ModeMotion:
             return Look(gap, mechanism.normal_velocity(q, v)[self.free], np.zeros(0))
         snapshot = mechanism.snapshot(t, q, v)
         if self._solved(snapshot):
-            force, residual = self._found.force / self._found.unit[:, :1], float(self._found.residual[0])
+            force, residual = self._found.force / self._found.unit[0][:, None], float(self._found.residual[0])
         else:
             problem = self.problem(snapshot)
             solution = self.forces(snapshot, problem)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import DOP853
 
 from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
-from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_forces
+from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_found
 from routh.kernels.motion.place import make_place
 from routh.kernels.motion.runge_kutta import (
     ALL_STAGES,
@@ -59,7 +59,7 @@ class QuickCourse(Course):
         clock = np.array([t, t, 0.0, end, options.max_step, options.rtol, options.atol])
         slope, tried, way = np.zeros((3, len(y)))
         room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
-        place, found = make_place(model), make_forces(mode, len(v))
+        place, found = make_place(model), make_found(len(mode.does), 2, len(v))
         self._way = Motion(model, mode, _tableau(), clock, *room, place, found)
         self._one = _room(motion, 1)
         self.start = self.settle()
@@ -123,7 +123,7 @@ def _mode_arrays(motion: ModeMotion) -> ModeArrays:
         does,
         np.array(form.picked, dtype=np.int64),
         np.array(form.columns, dtype=np.float64, order="C"),
-        np.array([motion.mu, way]).T.reshape(len(does), 2).copy(),
+        np.array([motion.mu, way]).reshape(2, len(does)),
     )
 
 

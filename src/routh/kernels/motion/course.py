@@ -77,7 +77,7 @@ def _see(motion: Motion, t: float, n: int, settled: bool, seen: Seen) -> bool:
         return False
     for a in range(m):
         for part in range(2):
-            seen.push[n, 0, mode.contacts[a], part] = found.force[2 * a + part]
+            seen.push[n, 0, mode.contacts[a], part] = found.force[a, part]
             seen.push[n, 1, mode.contacts[a], part] = y[2 * nv + 2 * a + part]
     if settled:
         for i in range(nv):
@@ -149,12 +149,12 @@ def _look(motion: Motion, v: Array, gap: Array, margin: Array) -> None:
     margin[0] = MISFIT - found.residual[0]
     at = 1 + m
     for i in range(m):
-        push, rub = found.force[2 * i], found.force[2 * i + 1]
-        margin[1 + i] = push / found.unit[i]
+        push, rub = found.force[i, 0], found.force[i, 1]
+        margin[1 + i] = push / found.unit[0, i]
         if mode.does[i] == STICKS:
-            margin[at] = (mode.friction[i, 0] * push - abs(rub)) / found.unit[i]
+            margin[at] = (mode.friction[0, i] * push - abs(rub)) / found.unit[0, i]
             at += 1
     for i in range(m):
         if mode.does[i] == RUBS:
-            margin[at] = mode.friction[i, 1] * velocity(place, 2 * mode.contacts[i] + 1, v)
+            margin[at] = mode.friction[1, i] * velocity(place, 2 * mode.contacts[i] + 1, v)
             at += 1

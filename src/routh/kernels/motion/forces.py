@@ -1,7 +1,11 @@
-"""Contact forces and smooth motion of a planar mechanism in one contact mode, compiled.
+"""Contact forces of a mode, compiled: of any model from its Jacobians, and of a planar mechanism on its way.
+
+A mode has m contacts that stay closed and k unknown forces, one along the normal of each and, where it
+sticks, along its tangents; friction of a contact that slips follows its normal force. They make the
+accelerations that the mode holds vanish. Equations are solved in units: of force, and of acceleration.
 
 The readable counterparts are `routh.sim.contact_forces.forces_of` and `routh.sim.mode_motion.ModeMotion`;
-a test holds them together. Where forces are shared among redundant contacts and the smallest ones leave the
+tests hold them together. Where forces are shared among redundant contacts and the smallest ones leave the
 friction cones, these functions do not know: their caller then takes the readable ones.
 """
 
@@ -23,13 +27,297 @@ if TYPE_CHECKING:
     from routh.models.planar.arrays import PlanarArrays
 
 JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
-SINGULAR = 1e-11  # singular values below this share of the largest count as zero
+SINGULAR = 1e-11  # singular values below this share of the largest, and reciprocal conditions, count as zero
 MISFIT = tolerances.CONTACT_FORCE
 CLOSINGS = 4  # rounds at most in which gaps are closed
 CLOSED, NOTICED = 1e-15, 1e-10  # m: a gap that is none; one whose closing changes what the model says
 
-
 SLIDES, STICKS, RUBS = 0, 1, 2  # what a contact of a mode does: without friction, not at all, against it
+
+
+class Found(NamedTuple):
+    """What a mode needs at a state, and scratch; h = m (1 + nt)."""
+
+    picked: np.ndarray  # (h,) int64: accelerations that vanish
+    force: Array  # (m, 1 + nt) N
+    unit: Array  # (2, m) of force, N, and of acceleration, m/s^2
+    acceleration: Array  # (nv,)
+    residual: Array  # (1,) share of the mode's equations that cannot be met
+    way: Array  # (m, nt) directions of slip now
+    rows: Array  # (h, nv) Jacobians
+    response: Array  # (h, nv) M^-1 J^T
+    at: Array  # (h,) accelerations without forces
+    delassus: Array  # (h, h) J M^-1 J^T
+    columns: Array  # (h, h) forces per unknown
+    given: Array  # (h, h) matrix of the equations, in units
+    used: Array  # (h, h) the same, used up
+    inverse: Array  # (h, h)
+    wanted: Array  # (h,) their right side
+    unknowns: Array  # (h,) their solution
+    right: Array  # (h,) the right side, used up
+
+
+def make_found(m: int, width: int, nv: int) -> Found:
+    """Room for a mode of m contacts."""
+    h = m * width
+    shapes = [(m, width), (2, m), (nv,), (1,), (m, width - 1), (h, nv), (h, nv), (h,)]
+    shapes += [*5 * [(h, h)], *3 * [(h,)]]
+    return Found(np.zeros(h, dtype=np.int64), *(np.zeros(shape) for shape in shapes))
+
+
+# equations of a mode
+
+
+@kernel
+def _weigh(found: Found) -> float:
+    """The Delassus matrix, roots of the contacts' own responses in ``unit[1]``; scale of accelerations."""
+    m, width = found.force.shape
+    for p in range(m * width):
+        for r in range(m * width):
+            total = 0.0
+            for j in range(found.rows.shape[1]):
+                total += found.rows[p, j] * found.response[r, j]
+            found.delassus[p, r] = total
+    scale = 0.0
+    for i in range(m):
+        root = math.sqrt(found.delassus[i * width, i * width])
+        found.unit[1, i] = root
+        for a in range(width):
+            scale = max(scale, abs(found.at[i * width + a]) / root)
+    return scale if scale > 0.0 else 1.0
+
+
+@kernel
+def _fill_equations(found: Found, columns: Array, picked: np.ndarray, k: int) -> None:
+    """The equations of k unknowns, in units."""
+    width = found.force.shape[1]
+    for r in range(k):
+        row = picked[r]
+        unit = found.unit[1, row // width]
+        found.wanted[r] = -found.at[row] / unit
+        for c in range(k):
+            first = picked[c] // width * width  # a column has forces of one contact only
+            total = 0.0
+            for b in range(first, first + width):
+                total += found.delassus[row, b] * columns[b, c]
+            found.given[r, c] = found.used[r, c] = total * found.unit[0, first // width] / unit
+
+
+@kernel
+def _solve(found: Found, picked: np.ndarray, k: int) -> bool:
+    """The unknowns in units of force, and what is left of the equations; whether these determine them."""
+    A, inverse, wanted, x = found.given, found.inverse, found.wanted, found.unknowns
+    regular = k == 1
+    if k == 1:
+        x[0] = wanted[0] / A[0, 0] if abs(A[0, 0]) > JAMMED else 0.0
+    elif invert(found.used, inverse, k):
+        largest, answer = 0.0, 0.0
+        for r in range(k):
+            x[r] = 0.0
+            for c in range(k):
+                x[r] += inverse[r, c] * wanted[c]
+                largest, answer = max(largest, abs(A[r, c])), max(answer, abs(inverse[r, c]))
+        regular = answer * largest * SINGULAR < 1.0
+    if not regular:
+        _share(found, picked, k)
+    found.residual[0] = misfit(A, x, wanted, k)
+    return regular
+
+
+@kernel
+def _share(found: Found, picked: np.ndarray, k: int) -> None:
+    """The smallest forces, in N, of contacts that are redundant."""
+    m, width = found.force.shape
+    most = 0.0
+    for i in range(m):
+        most = max(most, found.unit[0, i])
+    for r in range(k):
+        found.right[r] = found.wanted[r]
+        for c in range(k):
+            found.used[r, c] = found.given[r, c] * most / found.unit[0, picked[c] // width]
+    least(found.used, found.inverse, found.right, found.unknowns, k, SINGULAR)
+    for c in range(k):
+        found.unknowns[c] *= most / found.unit[0, picked[c] // width]
+
+
+@kernel
+def _inside(does: np.ndarray, mu: Array, found: Found) -> bool:
+    """Whether the unknowns lie in their friction cones, as far as the equations can be met."""
+    width, x, c = found.force.shape[1], found.unknowns, 0
+    if not found.residual[0] < MISFIT:
+        return False
+    for i in range(len(does)):
+        size = 0.0
+        for a in range(1, width if does[i] == STICKS else 1):
+            size += x[c + a] * x[c + a]
+        if x[c] < 0.0 or math.sqrt(size) > mu[i] * x[c]:
+            return False
+        c += width if does[i] == STICKS else 1
+    return True
+
+
+@kernel
+def _spread(found: Found, columns: Array, picked: np.ndarray, free: Array, k: int) -> None:
+    """Forces of the k unknowns, and the acceleration with them; ``free`` (nv,): the one without."""
+    m, width = found.force.shape
+    for j in range(len(free)):
+        found.acceleration[j] = free[j]
+    for row in range(m * width):
+        total = 0.0
+        for c in range(k):
+            total += columns[row, c] * found.unknowns[c] * found.unit[0, picked[c] // width]
+        found.force[row // width, row % width] = total
+        for j in range(len(free)):
+            found.acceleration[j] += found.response[row, j] * total
+
+
+# any model
+
+
+class Held(NamedTuple):
+    """The m contacts of a mode."""
+
+    contact: np.ndarray  # (m,) int64
+    sticks: np.ndarray  # (m,) bool
+    mu: Array  # (m,)
+    way: Array  # (m, nt) unit direction of slip that a step began with
+    straight: np.ndarray  # (m,) bool: slip that keeps its direction
+
+
+class At(NamedTuple):
+    """What a model says at a state."""
+
+    J: Array  # (nc, 1 + nt, nv)
+    inverse_mass: Array  # (nv, nv)
+    free: Array  # (nv,) acceleration without contact forces
+    bias: Array  # (nc, 1 + nt) m/s^2
+    v: Array  # (nv,)
+
+
+@kernel
+def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
+    """Forces that keep the mode, and the acceleration with them; False where these are not determined.
+
+    Contacts that slip faster than ``slowest`` (m/s) have friction against their slip now, along the line of
+    it that is nearer to the way that the step began with.
+    """
+    for i in range(len(held.contact)):
+        _follow_slip(held, at, i, slowest, found)
+    _respond(held, at, found)
+    k = _columns(held, found)
+    _fill_equations(found, found.columns, found.picked, k)
+    if k == 1 and not abs(found.given[0, 0]) > JAMMED:
+        return False
+    if not _solve(found, found.picked, k) and not _inside(held.sticks, held.mu, found):
+        return False
+    _spread(found, found.columns, found.picked, at.free, k)
+    return True
+
+
+@kernel
+def _follow_slip(held: Held, at: At, i: int, slowest: float, found: Found) -> None:
+    """The direction in which contact number i of the mode slips now."""
+    nt, nv = found.way.shape[1], len(at.v)
+    size, along = 0.0, 0.0
+    for a in range(nt):
+        total = 0.0
+        for j in range(nv):
+            total += at.J[held.contact[i], 1 + a, j] * at.v[j]
+        found.way[i, a] = total
+        size += total * total
+        along += total * held.way[i, a]
+    size = math.sqrt(size)
+    kept = held.sticks[i] or held.straight[i] or nt == 1 or not size > slowest
+    for a in range(nt):
+        if kept:
+            found.way[i, a] = held.way[i, a]
+        else:
+            found.way[i, a] /= -size if along < 0.0 else size
+
+
+@kernel
+def _respond(held: Held, at: At, found: Found) -> None:
+    """Jacobians, M^-1 J^T, the Delassus matrix, accelerations without forces, and units."""
+    m, width = found.force.shape
+    nv = len(at.free)
+    for row in range(m * width):
+        contact, a = held.contact[row // width], row % width
+        total = at.bias[contact, a]
+        for j in range(nv):
+            found.rows[row, j] = at.J[contact, a, j]
+            total += at.J[contact, a, j] * at.free[j]
+            found.response[row, j] = 0.0
+        for b in range(nv):
+            entry = found.rows[row, b]
+            if entry != 0.0:
+                for j in range(nv):
+                    found.response[row, j] += at.inverse_mass[b, j] * entry
+        found.at[row] = total
+    scale = _weigh(found)
+    for i in range(m):
+        found.unit[0, i] = 1.0 / found.unit[1, i] * scale
+        found.unit[1, i] *= scale
+
+
+@kernel
+def _columns(held: Held, found: Found) -> int:
+    """How the unknowns of a mode spread over forces; their number."""
+    m, width = found.force.shape
+    k = 0
+    for i in range(m):
+        for a in range(width if held.sticks[i] else 1):
+            for row in range(m * width):
+                found.columns[row, k] = 0.0
+            found.columns[i * width + a, k] = 1.0
+            found.picked[k] = i * width + a
+            for b in range(0 if held.sticks[i] else width - 1):
+                found.columns[i * width + 1 + b, k] = -held.mu[i] * found.way[i, b]
+            k += 1
+    return k
+
+
+class Room(NamedTuple):
+    """Scratch of `correct` for k rows."""
+
+    A: Array  # (k, k)
+    V: Array  # (k, k)
+    response: Array  # (k, nv)
+    right: Array  # (k,)
+    x: Array  # (k,)
+
+
+def make_room(k: int, nv: int) -> Room:
+    """Room for k rows."""
+    return Room(*(np.zeros(shape) for shape in ((k, k), (k, k), (k, nv), (k,), (k,))))
+
+
+@kernel
+def correct(inverse_mass: Array, rows: Array, values: Array, room: Room, moved: Array) -> None:
+    """Take the smallest x with ``rows x = values``, in the metric of mass, from moved (nv,).
+
+    By least squares where the rows (k, nv) depend on each other.
+    """
+    k, nv = rows.shape
+    for r in range(k):
+        for j in range(nv):
+            total = 0.0
+            for b in range(nv):
+                total += inverse_mass[j, b] * rows[r, b]
+            room.response[r, j] = total
+    for r in range(k):
+        room.right[r] = values[r]
+        for c in range(k):
+            total = 0.0
+            for j in range(nv):
+                total += rows[r, j] * room.response[c, j]
+            room.A[r, c] = total
+    least(room.A, room.V, room.right, room.x, k, 1e-12)
+    for r in range(k):
+        for j in range(nv):
+            moved[j] -= room.response[r, j] * room.x[r]
+
+
+# a planar mechanism
 
 
 class ModeArrays(NamedTuple):
@@ -39,164 +327,38 @@ class ModeArrays(NamedTuple):
     does: np.ndarray  # (m,) int64: SLIDES, STICKS or RUBS
     picked: np.ndarray  # (k,) int64: which of the 2 m accelerations vanish
     columns: Array  # (2 m, k) forces per unknown
-    friction: Array  # (m, 2) coefficient, and 1 or -1: the way in which it rubs
-
-
-class Forces(NamedTuple):
-    """What a mode needs at one state, and scratch; h = 2 m, or 1 where m is 0."""
-
-    force: Array  # (h,) N
-    at: Array  # (h,) accelerations without forces
-    unit: Array  # (h,) of each contact, N
-    root: Array  # (h,) of each contact, square root of its own response
-    wanted: Array  # (h,) right side of the mode's equations, in units
-    unknowns: Array  # (h,) their solution
-    right: Array  # (h,) right side that is used up
-    given: Array  # (h, h) matrix of the equations
-    used: Array  # (h, h) the same, used up
-    inverse: Array  # (h, h)
-    turned: Array  # (h, h) rotations of `least`
-    delassus: Array  # (h, h) J M^-1 J^T
-    acceleration: Array  # (nv,)
-    residual: Array  # (1,) share of the mode's equations that cannot be met
-    response: Array  # (nv, h) M^-1 J^T
-
-
-def make_forces(mode: ModeArrays, nv: int) -> Forces:
-    """Room for one state."""
-    h = max(2 * len(mode.does), 1)
-    shapes = [*7 * [(h,)], *5 * [(h, h)], (nv,), (1,), (nv, h)]
-    return Forces(*(np.zeros(shape) for shape in shapes))
+    friction: Array  # (2, m) coefficient, and 1 or -1: the way in which it rubs
 
 
 @kernel
-def fill_forces(mode: ModeArrays, place: Place, found: Forces) -> bool:
+def fill_forces(mode: ModeArrays, place: Place, found: Found) -> bool:
     """Forces that keep the mode, and the acceleration with them; False where these are not known."""
-    m, nv = len(mode.does), len(place.free)
-    for i in range(nv):
-        found.acceleration[i] = place.free[i]
+    m, nv, k = len(mode.does), len(place.free), wide(len(mode.picked))
     found.residual[0] = 0.0
-    if m == 0:
-        return True
-    scale = _accelerations(mode, place, found)
-    if not _unknowns(mode, found, scale):
-        return False
-    k = len(mode.picked)
-    x = found.unknowns
     for row in range(2 * m):
-        total = 0.0
-        for c in range(k):
-            total += mode.columns[row, c] * x[c] * found.unit[mode.picked[c] // 2]
-        found.force[row] = total
+        given = 2 * mode.contacts[row // 2] + row % 2
+        total = place.bias[given]
         for i in range(nv):
-            found.acceleration[i] += found.response[i, row] * total
-    return True
-
-
-@kernel
-def _accelerations(mode: ModeArrays, place: Place, found: Forces) -> float:
-    """Delassus matrix, accelerations without forces and units of the mode's contacts; their scale."""
-    m, nv = len(mode.does), len(place.free)
-    for a in range(2 * m):
-        row = 2 * mode.contacts[a // 2] + a % 2
-        total = place.bias[row]
-        for i in range(nv):
-            total += place.J[row, i] * place.free[i]
+            found.rows[row, i] = place.J[given, i]
+            total += place.J[given, i] * place.free[i]
             value = 0.0
             for j in range(nv):
-                value += place.inverse[i, j] * place.J[row, j]
-            found.response[i, a] = value
-        found.at[a] = total
-    for a in range(2 * m):
-        row = 2 * mode.contacts[a // 2] + a % 2
-        for b in range(2 * m):
-            total = 0.0
-            for i in range(nv):
-                total += place.J[row, i] * found.response[i, b]
-            found.delassus[a, b] = total
-    scale = 0.0
+                value += place.inverse[i, j] * place.J[given, j]
+            found.response[row, i] = value
+        found.at[row] = total
+    scale = _weigh(found)
     for i in range(m):
-        root = math.sqrt(found.delassus[2 * i, 2 * i])
-        found.root[i] = root
-        for part in range(2):
-            scale = max(scale, abs(found.at[2 * i + part]) / root)
-    if not scale > 0.0:
-        scale = 1.0
-    for i in range(m):
-        found.unit[i] = scale / found.root[i]
-    return scale
-
-
-@kernel
-def _unknowns(mode: ModeArrays, found: Forces, scale: float) -> bool:
-    """Solve the mode's equations, in units, into the vector FOUND; False where it is not known how."""
-    k = len(mode.picked)
-    A, used, inverse = found.given, found.used, found.inverse
-    wanted, x, G = found.wanted, found.unknowns, found.delassus
-    largest = 0.0
-    for r in range(k):
-        unit = scale * found.root[mode.picked[r] // 2]
-        wanted[r] = -found.at[mode.picked[r]] / unit
-        for c in range(k):
-            total = 0.0
-            for row in range(2 * len(mode.does)):
-                total += G[mode.picked[r], row] * mode.columns[row, c]
-            A[r, c] = total * found.unit[mode.picked[c] // 2] / unit
-            used[r, c] = A[r, c]
-            largest = max(largest, abs(A[r, c]))
-    if k == 1:
-        x[0] = wanted[0] / A[0, 0] if abs(A[0, 0]) > JAMMED else 0.0
-    else:
-        regular = invert(used, inverse, k)
-        if regular:
-            answer = 0.0
-            for r in range(k):
-                for c in range(k):
-                    answer = max(answer, abs(inverse[r, c]))
-            regular = answer * largest * SINGULAR < 1.0
-        if regular:
-            for r in range(k):
-                x[r] = 0.0
-                for c in range(k):
-                    x[r] += inverse[r, c] * wanted[c]
-        else:
-            _share(mode, found)
-    found.residual[0] = misfit(A, x, wanted, k)
-    return k == 1 or regular or (found.residual[0] < MISFIT and _inside(mode, x))
-
-
-@kernel
-def _share(mode: ModeArrays, found: Forces) -> None:
-    """The smallest forces, in N, of contacts that are redundant."""
-    k = len(mode.picked)
-    A, scaled, V = found.given, found.used, found.turned
-    wanted, x, right = found.wanted, found.unknowns, found.right
-    most = 0.0
-    for i in range(len(mode.does)):
-        most = max(most, found.unit[i])
-    for r in range(k):
-        right[r] = wanted[r]
-        for c in range(k):
-            scaled[r, c] = A[r, c] * most / found.unit[mode.picked[c] // 2]
-    least(scaled, V, right, x, k, SINGULAR)
-    for c in range(k):
-        x[c] *= most / found.unit[mode.picked[c] // 2]
-
-
-@kernel
-def _inside(mode: ModeArrays, x: Array) -> bool:
-    """Whether the unknowns of a mode lie in their friction cones."""
-    c = 0
-    for i in range(len(mode.does)):
-        sticks = mode.does[i] == STICKS
-        if x[c] < 0.0 or (sticks and abs(x[c + 1]) > mode.friction[i, 0] * x[c]):
-            return False
-        c += 2 if sticks else 1
+        found.unit[0, i] = scale / found.unit[1, i]
+        found.unit[1, i] *= scale
+    _fill_equations(found, mode.columns, mode.picked, k)
+    if m > 0 and not _solve(found, mode.picked, k) and not _inside(mode.does, mode.friction[0], found):
+        return False
+    _spread(found, mode.columns, mode.picked, place.free, k)
     return True
 
 
 @kernel
-def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Forces, q: Array, v: Array) -> bool:
+def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Found, q: Array, v: Array) -> bool:
     """Move q and v, as little as mass allows, onto the closed contacts; place and forces are those there."""
     m = len(mode.does)
     known = fill_place(model, q, v, place)
@@ -217,22 +379,16 @@ def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Forces, q
 
 
 @kernel
-def _move(mode: ModeArrays, place: Place, found: Forces, moved: Array, rows: int, gaps: bool) -> None:
+def _move(mode: ModeArrays, place: Place, found: Found, moved: Array, rows: int, gaps: bool) -> None:
     """Take gaps out of a configuration, or what the mode forbids out of a velocity, both (nv,).
 
     ``rows``: m for gaps, k for velocities, of which the mode picks those that vanish.
     """
-    _accelerations(mode, place, found)
-    A, V, G = found.used, found.turned, found.delassus
-    right, x = found.right, found.unknowns
     for a in range(rows):
         at = 2 * a if gaps else mode.picked[a]
         contact = mode.contacts[at // 2]
-        right[a] = place.gap[contact] if gaps else velocity(place, 2 * contact + at % 2, moved)
-        for b in range(rows):
-            A[a, b] = G[at, 2 * b if gaps else mode.picked[b]]
-    least(A, V, right, x, rows, 1e-12)
-    for a in range(rows):
-        at = 2 * a if gaps else mode.picked[a]
+        found.wanted[a] = place.gap[contact] if gaps else velocity(place, 2 * contact + at % 2, moved)
         for i in range(len(moved)):
-            moved[i] -= found.response[i, at] * x[a]
+            found.rows[a, i] = place.J[2 * contact + at % 2, i]
+    room = Room(found.used, found.inverse, found.response, found.right, found.unknowns)
+    correct(place.inverse, found.rows[:rows], found.wanted, room, moved)

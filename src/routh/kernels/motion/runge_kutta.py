@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
-from routh.kernels.motion.forces import Forces, ModeArrays, fill_forces
+from routh.kernels.motion.forces import Found, ModeArrays, fill_forces
 from routh.kernels.motion.place import Place, fill_place
 from routh.validation import Array
 
@@ -42,7 +42,7 @@ class Motion(NamedTuple):
     dense: Array  # (POWERS, N) polynomial of the step
     stages: Array  # (ALL_STAGES, N) slopes
     place: Place  # of the state last looked at
-    found: Forces  # there
+    found: Found  # there
 
 
 @kernel
@@ -84,7 +84,7 @@ def write_slope(motion: Motion, y: Array, slope: Array) -> None:
     for i in range(nv):
         slope[i], slope[nv + i] = y[nv + i], found.acceleration[i]
     for a in range(2 * len(motion.mode.does)):
-        slope[2 * nv + a] = found.force[a]
+        slope[2 * nv + a] = found.force[a // 2, a % 2]
 
 
 @kernel
