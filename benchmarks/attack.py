@@ -12,31 +12,19 @@ slowest sample, processor time) against what is allowed. The exit code is 1 wher
 slow. The parts "physics", "bits" and "slow" need NumPy, SciPy and Numba only.
 """
 
-import argparse
 import importlib
 import sys
 
 from attacking.report import show
+from measure import command_line
 
-PARTS = (
-    "physics",
-    "bits",
-    "slow",
-    "dependent",
-    "landings",
-    "models",
-    "archives",
-    "folders",
-    "saving",
-    "interrupts",
-    "notebooks",
-)
+PARTS = ("physics", "bits", "slow", "dependent", "landings", "models", "archives", "folders")
+PARTS += ("saving", "interrupts", "notebooks")
 
 
 def options(arguments):
     """The command line."""
-    form = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser = command_line(__doc__)
     parser.add_argument("--only", choices=PARTS, action="append", help="a part; repeatable")
     parser.add_argument("--share", type=float, default=1.0, help="of all counts below")
     parser.add_argument("--problems", type=int, default=10**4, help="impacts of each of 13 families")

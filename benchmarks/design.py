@@ -11,15 +11,14 @@ norm, over the speed before: the unit of ambiguity.
 
 from __future__ import annotations
 
-import argparse
 import copy
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
 import routh
+from measure import Table, command_line, timed
 from routh.auditing.rollout import audit
 from routh.models.base import State
 from routh.models.mujoco.model import MujocoModel
@@ -171,7 +170,7 @@ def mujocos(model, landing):
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--starts", type=int, default=4)
     parser.add_argument("--evaluations", type=int, default=240)
     parser.add_argument("--futures", type=int, default=6)
@@ -179,8 +178,8 @@ def main() -> None:
     given = parser.parse_args()
     model = robot()
     landing = routh.models.landing(model, joints=first_posture())
-    begun = time.process_time()
-    found = design(
+    found, seconds = timed(
+        design,
         landing,
         over=what_is_chosen(),
         constraints=[same_feet(landing), high_enough()],
@@ -188,10 +187,12 @@ def main() -> None:
         evaluations=given.evaluations,
         n=128,
     )
-    print(f"{found!r}, {time.process_time() - begun:.0f} s")
+    print(f"{found!r}, {seconds:.0f} s")
     print(f"evaluations by { ({name: found.by.count(name) for name in dict.fromkeys(found.by)}) }")
+    print()
+    table = Table({"chosen": "<20", "before": ".4f", "after": ".4f"})
     for name, value in found.before.point.items():
-        print(f"  {name:20s} {value:8.4f} -> {found.after.point[name]:8.4f}")
+        table.row(name, value, found.after.point[name])
     print()
     both = {"before": found.before.made, "after": found.after.made}
     show(model, both, given.futures)
@@ -216,9 +217,9 @@ def show(model, both, n: int) -> None:
         rows[name]["MuJoCo, feet of 5 and 10 ms, equal or not"] = f"{spread(landing.problem, mixed):.4f}"
         rows[name]["MuJoCo, 10 settings"] = f"{spread(landing.problem, velocities):.4f}"
         rows[name]["MuJoCo, largest distance from the set"] = f"{distances.max():.4f}"
-    print(f"{'':45s} {'before':>18s} {'after':>18s}")
+    table = Table({"": "<43", "before": "16", "after": "16"})
     for key in rows["before"]:
-        print(f"{key:45s} {rows['before'][key]:>18s} {rows['after'][key]:>18s}")
+        table.row(key, rows["before"][key], rows["after"][key])
 
 
 def draw(model, found, both, folder: Path) -> None:

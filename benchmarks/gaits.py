@@ -8,13 +8,13 @@ of the listed outcome, and must land with the listed rate; after the last one no
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import replace
 
 import numpy as np
 
 import routh
+from measure import Table, command_line
 from routh.exact.build import exact_set
 from routh.models.base import State
 from routh.models.planar import slope as sloping
@@ -25,7 +25,7 @@ from routh.systems.hp19 import wheel as wheel_model
 def replay(wheel: Wheel, step, duration: float):
     """The wheel from just after one impact on: its motion, in the world's coordinates."""
     gamma, half, length = wheel.slope, wheel.half, wheel.length
-    model = wheel_model(wheel.spokes, length, wheel.mass, wheel.inertia, wheel.mu, sloping("slope", gamma))
+    model = replay_model(wheel)
     along = np.array([math.cos(gamma), -math.sin(gamma)])
     normal = np.array([math.sin(gamma), math.cos(gamma)])
     v = step.path.v[-1]
@@ -45,12 +45,12 @@ def landing_rate(motion) -> float | None:
 
 def wheels() -> None:
     """Slopes, and the sequence that stops the wheel, replayed."""
-    print(f"{'slope':>6s} {'answer':>8s} {'rate kept':>18s} {'landings, rad/s':>18s}  fails")
+    table = Table({"slope": ".3f", "answer": "<", "rate kept": "<16", "landings, rad/s": "<16", "fails": "<"})
     for slope in (0.06, 0.08, 0.10, 0.105, 0.11, 0.12, 0.15, 0.20, 0.30):
         found = keeps_rolling(Wheel(slope=slope))
         fails = ", ".join(name for name, true in found.checks.items() if not true)
         kept, rates = (f"{low:.4f} to {high:.4f}" for low, high in (found.shares, found.rates))
-        print(f"{slope:6.3f} {found.answer:>8s} {kept:>18s} {rates:>18s}  {fails}")
+        table.row(slope, found.answer.value, kept, rates, fails)
     low, high = 0.05, 0.2
     for _ in range(30):
         middle = 0.5 * (low + high)
@@ -60,14 +60,20 @@ def wheels() -> None:
     wheel = Wheel(slope=0.1)
     found = keeps_rolling(wheel)
     print("slope 0.1 rad: outcomes that stop the wheel, from its steady gait on")
-    print(f"{'rate':>9s} {'slip, m/s':>10s} {'after':>9s} {'path':>8s} {'next landing, simulated':>24s}")
+    table = Table(
+        {
+            **dict.fromkeys(("rate", "slip, m/s", "after"), ".6f"),
+            "path": ".1e",
+            "next landing": ".9f",
+            "": "<",
+        }
+    )
     for k, step in enumerate(found.stopping):
         motion = replay(wheel, step, 2.0)
         landed = landing_rate(motion)
         ok = "verified" if routh.sim.verify(replay_model(wheel), motion).ok else "not verified"
-        told = "falls back" if landed is None else f"{landed:.9f}"
-        told = f"{told:>24s} {ok}"
-        print(f"{step.rate:9.6f} {step.slip:10.6f} {step.rate_after:9.6f} {step.residual:8.1e} {told}")
+        cells = step.rate, step.slip, step.rate_after, step.residual
+        table.row(*cells, "falls back" if landed is None else landed, ok)
         if k + 1 < len(found.stopping):
             assert abs(landed - found.stopping[k + 1].rate) < 1e-6
         else:
@@ -150,7 +156,7 @@ def compasses(walkers: int, steps: int) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--walkers", type=int, default=30)
     parser.add_argument("--steps", type=int, default=12)
     given = parser.parse_args()

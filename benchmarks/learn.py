@@ -13,7 +13,6 @@ out.
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 from collections import Counter
 
@@ -22,6 +21,7 @@ import numpy as np
 
 import routh
 import routh.learn
+from measure import Table, command_line, run_part, timed
 from routh.auditing.membership import broken_laws
 
 GAP = 1e-3  # m: contacts this near take part in an impact
@@ -39,20 +39,21 @@ def actions(env, steps: int, seed: int = 0) -> np.ndarray:
 def times(env, acts: np.ndarray, *, vector: bool) -> np.ndarray:
     """Seconds of each block of steps from the start of the same episodes."""
     env.reset(seed=0)
-    found = []
-    for begin in range(0, len(acts), BLOCK):
-        start = time.process_time()
-        for action in acts[begin : begin + BLOCK]:
+
+    def block(few: np.ndarray) -> None:
+        for action in few:
             _, _, terminated, truncated, _ = env.step(action)
             if not vector and (terminated or truncated):
                 env.reset()
-        found.append(time.process_time() - start)
-    return np.array(found)
+
+    return np.array([timed(block, acts[begin : begin + BLOCK])[1] for begin in range(0, len(acts), BLOCK)])
 
 
-def cost(steps: int, rounds: int) -> None:
-    print("| environments | plain, us a step | looking only | replacing | ratio | impacts a step |")
-    print("|---|---|---|---|---|---|")
+def cost(given: argparse.Namespace) -> None:
+    """With the wrapper, with one that only looks, and without it."""
+    steps, rounds = given.steps or 2000, given.rounds
+    columns = {"environments": "<15", "plain, us a step": ".0f", "looking only": "+.1%", "replacing": ".0f"}
+    table = Table({**columns, "ratio": ".3f", "impacts a step": ".3f"})
     for name in ("Hopper-v5", "Walker2d-v5"):
         for count in (1, 16):
             vector = count > 1
@@ -75,11 +76,8 @@ def cost(steps: int, rounds: int) -> None:
                     best[kind] = np.minimum(best[kind], times(env, acts, vector=vector))
             each = {kind: 1e6 * found.sum() / (len(acts) * count) for kind, found in best.items()}
             share = impacts_a_step(envs["replacing"], acts, vector=vector)
-            print(
-                f"| {name}, {count} | {each['plain']:.0f} | {each['looking'] / each['plain'] - 1:+.1%} | "
-                f"{each['replacing']:.0f} | {each['replacing'] / each['plain']:.3f} | {share:.3f} |",
-                flush=True,
-            )
+            plain, more = each["plain"], each["replacing"]
+            table.row(f"{name}, {count}", plain, each["looking"] / plain - 1.0, more, more / plain, share)
 
 
 def impacts_a_step(env, acts: np.ndarray, *, vector: bool) -> float:
@@ -113,10 +111,17 @@ def rollout(name: str, substeps: int, seed: int, judge=None) -> tuple[float, int
     return total, count
 
 
-def safety(substeps: int, every: int) -> None:
-    print("| environment | substeps | impacts | replaced | most energy gained | fastest approach left | "
-          "audited | laws broken | not finite | equal seeds, equal episodes |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|---|---|---|")
+def safety(given: argparse.Namespace) -> None:
+    """Every replaced velocity, or some, against the laws of `routh.audit`."""
+    substeps = given.substeps
+    columns = {"environment": "<14", **dict.fromkeys(("substeps", "impacts", "replaced"), ",d")}
+    columns |= {
+        "most energy gained": ".1e",
+        "fastest approach left": ".1e",
+        "audited": ",d",
+        "laws broken": "d",
+    }
+    table = Table({**columns, "not finite": "d", "equal seeds, equal episodes": ""})
     for name in FIVE:
         seen: Counter = Counter()
         worst = {"energy": -np.inf, "approach": -np.inf}
@@ -130,60 +135,46 @@ def safety(substeps: int, every: int) -> None:
             worst["energy"] = max(worst["energy"], -impact.energy_lost)
             approach = -(impact.problem.Jn @ impact.v_after) / impact.problem.scaling.velocity
             worst["approach"] = max(worst["approach"], float(approach.max()))
-            if number % every == 0:
+            if number % given.audit_every == 0:
                 seen["audited"] += 1
                 seen["broken"] += bool(broken_laws(impact.problem, impact.v_after))
 
         total, count = rollout(name, substeps, 0, judge)
         few = min(substeps, 20000)
         equal = rollout(name, few, 1) == rollout(name, few, 1)
-        finite = "0" if np.isfinite(total) and not seen["not finite"] else "SOME"
-        print(
-            f"| {name} | {substeps:,} | {count:,} | {seen['replaced']:,} | {worst['energy']:.1e} | "
-            f"{worst['approach']:.1e} | {seen['audited']:,} | {seen['broken']} | {finite} | "
-            f"{'yes' if equal else 'NO'} |",
-            flush=True,
-        )
+        strange = seen["not finite"] + (not np.isfinite(total))
+        numbers = substeps, count, seen["replaced"], worst["energy"], worst["approach"], seen["audited"]
+        table.row(name, *numbers, seen["broken"], strange, "yes" if equal else "NO")
 
 
-def ambiguity(steps: int) -> None:
-    print("| environment | impacts a step | contacts, median | ambiguity: median | 90 % | largest | "
-          "distance from MuJoCo's own, median |")  # fmt: skip
-    print("|---|---|---|---|---|---|---|")
+def ambiguity(given: argparse.Namespace) -> None:
+    """How ambiguous impacts of common tasks are."""
+    steps = given.steps or 4000
+    columns = {"environment": "<14", "impacts a step": ".3f", "contacts, median": ".0f"}
+    columns |= dict.fromkeys(("ambiguity: median", "90 %", "largest"), ".3f")
+    table = Table({**columns, "distance from MuJoCo's own, median": ".2f"})
     for name in FIVE:
         found = []
         frames = gymnasium.make(name).unwrapped.frame_skip
         rollout(name, steps * frames, 0, lambda impact, number, found=found: found.append(impact))
         if not found:
-            print(f"| {name} | 0 | | | | | |", flush=True)
+            table.row(name, 0.0, *5 * [None])
             continue
         spread = np.array([impact.ambiguity for impact in found])
-        far = [impact.distance for impact in found[:100]]
+        far = np.median([impact.distance for impact in found[:100]])
         contacts = np.median([len(impact.contacts) for impact in found])
-        print(
-            f"| {name} | {len(found) / steps:.3f} | {contacts:.0f} | {np.median(spread):.3f} | "
-            f"{np.quantile(spread, 0.9):.3f} | {spread.max():.3f} | {np.median(far):.2f} |",
-            flush=True,
-        )
+        quantiles = np.median(spread), np.quantile(spread, 0.9), spread.max()
+        table.row(name, len(found) / steps, contacts, *quantiles, far)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=("cost", "safety", "ambiguity"))
+    parser = command_line(__doc__, cost, safety, ambiguity)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--substeps", type=int, default=200_000)
     parser.add_argument("--audit-every", type=int, default=1)
-    given = parser.parse_args()
     warnings.filterwarnings("ignore", category=UserWarning)
-    if given.what == "cost":
-        cost(given.steps or 2000, given.rounds)
-    elif given.what == "safety":
-        safety(given.substeps, given.audit_every)
-    else:
-        ambiguity(given.steps or 4000)
+    run_part(parser)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ import numpy as np
 from learning import landing_reports as reports
 from learning import landing_runs, landings
 from learning.runs import Run, alone
+from measure import Table, command_line, timed
 
 END_BEFORE = 30.0  # s: the longest that a test or a rollout takes
 
@@ -139,45 +140,41 @@ def progress(given: argparse.Namespace) -> None:
 
 def cost(given: argparse.Namespace) -> None:
     """Processor time of episodes and of steps, in turns, the fastest of some rounds."""
-    print("| task | episode, ms | steps | step, us | random outcomes, ratio | worst of 16, ratio | impacts |")
-    print("|---|---|---|---|---|---|---|")
+    columns = {"task": "<10", "episode, ms": ".1f", "steps": ".0f", "step, us": ".0f"}
+    columns |= {"random outcomes, ratio": ".2f", "worst of 16, ratio": ".2f", "impacts": ".1f"}
+    table, episodes = Table(columns), 40
     for task in landings.TASKS:
         envs = {
             kind: landings.training_env(task, kind, 0, lambda seen: -np.abs(seen).sum(axis=1))
             for kind in ("nominal", "outcomes", "adversary")
         }
-        best, steps, impacts = dict.fromkeys(envs, math.inf), dict.fromkeys(envs, 0), 0
+        best, steps, impacts = dict.fromkeys(envs, math.inf), {}, {}
         for _ in range(5):
             for kind, env in envs.items():
-                rng, count, met = np.random.default_rng(0), 0, 0
-                began = time.process_time()
-                for k in range(40):
-                    env.reset(seed=k)
-                    ended = False
-                    while not ended:
-                        action = rng.normal(size=env.action_space.shape) * 0.3
-                        _, _, terminated, truncated, info = env.step(action)
-                        met += len(info.get("impacts", ()))
-                        count, ended = count + 1, terminated or truncated
-                best[kind] = min(best[kind], time.process_time() - began)
-                steps[kind] = count
-                impacts = met if kind == "outcomes" else impacts
-        each = {kind: 1e6 * best[kind] / steps[kind] for kind in envs}
-        print(
-            f"| {task} | {1e3 * best['nominal'] / 40:.1f} | {steps['nominal'] / 40:.0f} | "
-            f"{each['nominal']:.0f} | {each['outcomes'] / each['nominal']:.2f} | "
-            f"{each['adversary'] / each['nominal']:.2f} | {impacts / 40:.1f} |",
-            flush=True,
-        )
+                (steps[kind], impacts[kind]), seconds = timed(random_episodes, env, episodes)
+                best[kind] = min(best[kind], seconds)
+        plain, outcomes, adversary = (1e6 * best[kind] / steps[kind] for kind in envs)
+        of_episode = 1e3 * best["nominal"] / episodes, steps["nominal"] / episodes
+        ratios = outcomes / plain, adversary / plain
+        table.row(task, *of_episode, plain, *ratios, impacts["outcomes"] / episodes)
+
+
+def random_episodes(env, count: int) -> tuple[int, int]:
+    """The steps and impacts of some episodes of random actions."""
+    rng, steps, met = np.random.default_rng(0), 0, 0
+    for k in range(count):
+        env.reset(seed=k)
+        ended = False
+        while not ended:
+            _, _, terminated, truncated, info = env.step(rng.normal(size=env.action_space.shape) * 0.3)
+            met += len(info.get("impacts", ()))
+            steps, ended = steps + 1, terminated or truncated
+    return steps, met
 
 
 def main() -> None:
-    told: dict = {"run": run, "work": work, "progress": progress, "cost": cost}
-    told |= {"table": reports.table, "figure": reports.figure, "collect": reports.collect}
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=told)
+    told = reports.table, reports.figure, reports.collect
+    parser = command_line(__doc__, run, work, progress, cost, *told)
     parser.add_argument("--folder", default="results/landings")
     parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument("--tasks", nargs="+", choices=landings.TASKS, default=list(landings.TASKS))
@@ -187,7 +184,7 @@ def main() -> None:
     parser.add_argument("--output", default="landings.png")
     given = parser.parse_args()
     given.runs = runs(given)
-    told[given.what](given)
+    given.parts[given.part](given)
 
 
 if __name__ == "__main__":

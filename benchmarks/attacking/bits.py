@@ -9,9 +9,9 @@ import time
 import numpy as np
 
 import routh
-from attacking.report import Found, merged
-from attacking.spread import chunks, in_processes
+from attacking.report import Found, chunks, merged
 from event_families import feet
+from measure import in_processes
 
 MANY, FEW, LATER = 160, 40, 7  # samples: with a table, without one (below 64); rows of a batch by an offset
 PATHS = 2  # samples of a problem whose paths are followed again

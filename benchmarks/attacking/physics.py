@@ -12,8 +12,8 @@ import scipy.optimize
 
 import routh
 from attacking.paths import outside_cones, wrong_path
-from attacking.report import Found, merged
-from attacking.spread import chunks, in_processes
+from attacking.report import Found, chunks, merged
+from measure import in_processes
 from routh.status import Status
 from routh.step import make_step
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from measure import Table
+
 
 @dataclass
 class Found:
@@ -44,15 +46,19 @@ def merged(name: str, parts: Iterable[Found], *, limit: float | None = None) -> 
     return whole
 
 
+def chunks(count: int, together: int = 50) -> list[range]:
+    """The numbers 0 to ``count - 1`` in ranges, for processes."""
+    return [range(first, min(first + together, count)) for first in range(0, count, together)]
+
+
 def show(rows: list[Found]) -> None:
     """Print the table and the first wrong cases."""
     width = max(len(row.name) for row in rows)
-    heads = f"{'cases':>9}{'wrong':>8}{'honest failures':>17}{'slowest, s':>12}{'allowed, s':>12}"
-    print(f"{'attack':<{width}}{heads}")
+    columns = {"attack": f"<{width}", **dict.fromkeys(("cases", "wrong", "honest failures"), "d")}
+    table = Table({**columns, "slowest, s": ".4f", "allowed, s": ".4f", "": "<"})
     for row in rows:
-        counts = f"{row.cases:>9}{row.wrong:>8}{row.honest:>17}{row.slowest:>12.4f}"
-        allowed = f"{'':>12}" if row.limit is None else f"{row.limit:>12.4f}"
-        print(f"{row.name:<{width}}{counts}{allowed}{'  TOO SLOW' if row.too_slow else ''}")
+        late = "TOO SLOW" if row.too_slow else None
+        table.row(row.name, row.cases, row.wrong, row.honest, row.slowest, row.limit, late)
     for row in rows:
         if row.which:
             print(f"slowest: {row.name}: {row.which}")

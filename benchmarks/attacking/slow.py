@@ -6,8 +6,8 @@ import numpy as np
 
 import routh
 from attacking.physics import SECONDS, WARM, judged_samples
-from attacking.report import Found, merged
-from attacking.spread import chunks, in_processes
+from attacking.report import Found, chunks, merged
+from measure import in_processes
 
 SAMPLES = 16
 CONTACTS = 6

@@ -12,6 +12,7 @@ import numpy as np
 
 from learning.landings import CONDITIONS, PRIMARY, TESTS
 from learning.runs import read, write
+from measure import Table, interval
 
 Found = dict[str, dict[str, list[dict]]]  # task -> condition -> seeds' {"curve", "tests", "seconds", ...}
 SAFE = 0.05  # share of falls that counts as safe
@@ -57,14 +58,10 @@ def steps_to_safety(seeds: list[dict]) -> np.ndarray:
     )
 
 
-def interval(values: np.ndarray, middle: Callable = np.mean) -> tuple[float, float, float]:
-    """Middle over seeds, and its interval of 95 % by resampling seeds."""
-    if len(values) == 0:
-        return np.nan, np.nan, np.nan
-    rng = np.random.default_rng(0)
-    again = middle(rng.choice(values, (4000, len(values))), axis=1)
-    low, high = np.quantile(again, [0.025, 0.975], method="nearest")
-    return float(middle(values)), float(low), float(high)
+def over_seeds(values: np.ndarray, middle: Callable = np.mean) -> tuple[float, float, float]:
+    """Middle over seeds, and its interval of 95 % by resampling seeds; it may be infinite."""
+    ends = interval(lambda rows: middle(values[rows]), len(values), times=4000, method="nearest")
+    return float(middle(values)), *ends
 
 
 def conditions_of(found: Found, task: str) -> list[str]:
@@ -94,15 +91,15 @@ def table(given: argparse.Namespace) -> None:
 
 
 def _share(values: np.ndarray) -> str:
-    return "{:.1f} ({:.1f}, {:.1f})".format(*(100.0 * x for x in interval(values)))
+    return "{:.1f} ({:.1f}, {:.1f})".format(*(100.0 * x for x in over_seeds(values)))
 
 
 def _number(values: np.ndarray) -> str:
-    return "{:.3f} ({:.3f}, {:.3f})".format(*interval(values))
+    return "{:.3f} ({:.3f}, {:.3f})".format(*over_seeds(values))
 
 
 def _reached(seeds: list[dict]) -> str:
-    middle, low, high = interval(steps_to_safety(seeds), np.median)
+    middle, low, high = over_seeds(steps_to_safety(seeds), np.median)
     ever = np.isfinite(steps_to_safety(seeds)).sum()
     return f"{middle:,.0f} ({low:,.0f}, {high:,.0f}); {ever} of {len(seeds)}".replace("inf", "never")
 
@@ -123,10 +120,9 @@ _PAID: dict[str, Callable[[list[dict]], str]] = {
 
 
 def _print(columns: list[str], rows: list[tuple[str, list[str]]]) -> None:
-    print("| | " + " | ".join(columns) + " |")
-    print("|---" * (1 + len(columns)) + "|")
+    table = Table({"": "<43", **dict.fromkeys(columns, "<17")})
     for label, cells in rows:
-        print(f"| {label} | " + " | ".join(cells) + " |")
+        table.row(label, *cells)
 
 
 def compare(found: Found, task: str) -> None:
@@ -144,14 +140,12 @@ def compare(found: Found, task: str) -> None:
         p = float(mannwhitneyu(own, their).pvalue) if np.ptp(np.concatenate([own, their])) > 0.0 else 1.0
         made.append((p, ours, theirs, float(own.mean() - their.mean()), float(low), float(high)))
     print(f"\n### {task}: failed landings on '{PRIMARY}', difference in percentage points (95 %)\n")
-    print("| compared | difference | p | p, Holm | verdict |\n|---|---|---|---|---|")
+    table = Table({"compared": "<23", "difference": "<20", "p": ".3g", "p, Holm": ".3g", "verdict": "<"})
     adjusted = 0.0
     for k, (p, ours, theirs, apart, low, high) in enumerate(sorted(made)):
         adjusted = max(adjusted, min(1.0, p * (len(made) - k)))
-        print(
-            f"| {ours} - {theirs} | {100 * apart:+.1f} ({100 * low:+.1f}, {100 * high:+.1f}) | {p:.3g} | "
-            f"{adjusted:.3g} | {verdict(apart, low, high, adjusted)} |"
-        )
+        told = f"{100 * apart:+.1f} ({100 * low:+.1f}, {100 * high:+.1f})"
+        table.row(f"{ours} - {theirs}", told, p, adjusted, verdict(apart, low, high, adjusted))
 
 
 def verdict(apart: float, low: float, high: float, p: float) -> str:
@@ -182,7 +176,7 @@ def figure(given: argparse.Namespace) -> None:
             curves = [[(p["steps"], p["falls"]) for p in seed["curve"]] for seed in found[task][how]]
             shortest = min(map(len, curves))
             steps, values = np.array([curve[:shortest] for curve in curves]).transpose(2, 0, 1)
-            middle, low, high = np.array([interval(column) for column in values.T]).T
+            middle, low, high = np.array([over_seeds(column) for column in values.T]).T
             left.plot(
                 steps[0] / 1000, 100.0 * middle, color=colours[how], marker=markers[how], ms=4, label=how
             )
@@ -191,7 +185,7 @@ def figure(given: argparse.Namespace) -> None:
             )
             spots = np.arange(len(TESTS)) + 0.8 * (k + 0.5) / len(names) - 0.4
             middle, low, high = (
-                100.0 * np.array([interval(falls(found[task][how], test)) for test in TESTS]).T
+                100.0 * np.array([over_seeds(falls(found[task][how], test)) for test in TESTS]).T
             )
             right.errorbar(
                 middle,

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import routh
+from measure import command_line
 from routh.auditing.membership import best_impulse
 from routh.robust import MeasuredImpacts, identify, score_impacts
 from routh.robust.identify_score import Scale
@@ -463,9 +464,7 @@ def draw(body: Body, predicted: Predicted, path: Path) -> None:
 
 def main(body: Body, description: str, variable: str) -> None:
     """The command line of a benchmark of tosses; ``variable`` of the environment names its file."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command_line(description)
     parser.add_argument("data", nargs="?", default=os.environ.get(variable))
     parser.add_argument("--samples", type=int, default=2048, help="of the sets of three and more corners")
     parser.add_argument("--seed", type=int, default=0, help="of the random halves")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import logsumexp
 
+import measure
 import routh
 from routh.auditing.refining import refined
 from routh.robust.identify_score import energy_scores
@@ -93,14 +94,13 @@ def interval(
 ) -> tuple[float, float]:
     """95 % bootstrap interval of the median, or of a ratio of medians; whole tosses are drawn, whose impacts
     are not independent."""
-    rng = np.random.default_rng(0)
     groups = [np.flatnonzero(tosses == t) for t in np.unique(tosses)]
-    found = []
-    for _ in range(BOOTSTRAPS):
-        rows = np.concatenate([groups[k] for k in rng.integers(len(groups), size=len(groups))])
-        below = 1.0 if ratio_to is None else np.median(ratio_to[rows])
-        found.append(np.median(values[rows]) / below)
-    return float(np.quantile(found, 0.025)), float(np.quantile(found, 0.975))
+
+    def number(drawn: np.ndarray) -> float:
+        rows = np.concatenate([groups[k] for k in drawn])
+        return float(np.median(values[rows]) / (1.0 if ratio_to is None else np.median(ratio_to[rows])))
+
+    return measure.interval(number, len(groups), times=BOOTSTRAPS)
 
 
 def error_of_mean(values: np.ndarray, tosses: np.ndarray) -> float:

@@ -87,4 +87,5 @@ def test_the_commands_of_a_page_are_there(page):
             tree = ast.parse(file.read_text())
             words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
             words |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+            words |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
             assert part in words, f"{name}.py {part}"

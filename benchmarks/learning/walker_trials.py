@@ -12,7 +12,7 @@ import torch
 import routh.learn
 from learning.rigid import RigidContacts
 from learning.runs import Run
-from learning.training import GAP, Together, load
+from learning.walker_training import GAP, Together, load
 
 Value = Callable[[np.ndarray], np.ndarray]  # observations (k, n) to values (k,)
 

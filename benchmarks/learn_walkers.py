@@ -1,14 +1,14 @@
 """Do policies that were trained with outcome randomisation survive what others do not?
 
 pip install -r benchmarks/requirements-learn.txt
-python benchmarks/learn_experiment.py warm                       # compiles what the others need, once
-python benchmarks/learn_experiment.py train [--tasks Hopper-v5 Walker2d-v5] [--seeds 10] [--steps 300000]
-python benchmarks/learn_experiment.py evaluate [--episodes 10]   # of the runs that have all their steps
-python benchmarks/learn_experiment.py impacts                    # how ambiguous those are that policies meet
-python benchmarks/learn_experiment.py table
-python benchmarks/learn_experiment.py compare                    # outcomes against the others, by ranks
-python benchmarks/learn_experiment.py picture [--output learn.png]
-python benchmarks/learn_experiment.py collect --output benchmarks/learning/returns.json
+python benchmarks/learn_walkers.py warm                       # compiles what the others need, once
+python benchmarks/learn_walkers.py train [--tasks Hopper-v5 Walker2d-v5] [--seeds 10] [--steps 300000]
+python benchmarks/learn_walkers.py evaluate [--episodes 10]   # of the runs that have all their steps
+python benchmarks/learn_walkers.py impacts                    # how ambiguous those are that policies meet
+python benchmarks/learn_walkers.py table
+python benchmarks/learn_walkers.py compare                    # outcomes against the others, by ranks
+python benchmarks/learn_walkers.py picture [--output learn.png]
+python benchmarks/learn_walkers.py collect --output benchmarks/learning/returns.json
 
 Everything lies under ``--folder`` (results/learn): one folder for each task, condition and seed. Training and
 evaluation do what is missing, end after ``--seconds`` and can be stopped and started again: training goes on
@@ -29,13 +29,14 @@ from pathlib import Path
 
 import numpy as np
 
-from learning import reports
+from learning import walker_reports as reports
 from learning.runs import CONDITIONS, Run, read, runs, work_off, write
+from measure import Table, command_line, run_part, timed
 
 
 def train(given: argparse.Namespace) -> None:
     """What is left of all runs."""
-    from learning import training
+    from learning import walker_training as training
 
     one_thread()
     work_off(
@@ -47,7 +48,7 @@ def train(given: argparse.Namespace) -> None:
 
 def evaluate(given: argparse.Namespace) -> None:
     """Runs that have all their steps, on every test that they have not been tried on."""
-    from learning import trials
+    from learning import walker_trials as trials
 
     one_thread()
 
@@ -71,14 +72,17 @@ def evaluate(given: argparse.Namespace) -> None:
 
 def impacts(given: argparse.Namespace) -> None:
     """Of the policies that were trained on the plain task: how many impacts they meet, and how ambiguous."""
-    from learning import trials
+    from learning import walker_trials as trials
 
     one_thread()
-    print(
-        "| task | policies | impacts in 1000 steps: median | fewest, most | "
-        "ambiguity above 0.01 | median | 90 % |"
-    )
-    print("|---|---|---|---|---|---|---|")
+    columns = {
+        "task": "<12",
+        "policies": "d",
+        "impacts in 1000 steps: median": ".0f",
+        "fewest": ".0f",
+        "most": ".0f",
+    }
+    table = Table({**columns, "ambiguity above 0.01": ".0%", "median": ".3f", "90 %": ".3f"})
     for task in given.tasks:
         rates, found = [], []
         for run in runs(given):
@@ -87,16 +91,14 @@ def impacts(given: argparse.Namespace) -> None:
                 rates.append(1000.0 * len(met) / steps)
                 found += met
         spread = np.array(found)
-        print(
-            f"| {task} | {len(rates)} | {np.median(rates):.0f} | {min(rates):.0f}, {max(rates):.0f} | "
-            f"{np.mean(spread > 0.01):.0%} | {np.median(spread):.3f} | {np.quantile(spread, 0.9):.3f} |",
-            flush=True,
-        )
+        numbers = np.median(rates), min(rates), max(rates), np.mean(spread > 0.01)
+        table.row(task, len(rates), *numbers, np.median(spread), np.quantile(spread, 0.9))
 
 
 def warm(given: argparse.Namespace) -> None:
     """One rollout and one episode of everything: compiles, and tells how fast this machine is."""
-    from learning import training, trials
+    from learning import walker_training as training
+    from learning import walker_trials as trials
 
     one_thread()
     for task in given.tasks:
@@ -106,9 +108,8 @@ def warm(given: argparse.Namespace) -> None:
                 run.place.mkdir(parents=True)
                 training.train(run, training.ROLLOUT, math.inf)
             for name in trials.TESTS:
-                start = time.process_time()
-                trials.returns(run, name, 1)
-                print(f"{task}, {name}: an episode, {time.process_time() - start:.2f} s", flush=True)
+                _, seconds = timed(trials.returns, run, name, 1)
+                print(f"{task}, {name}: an episode, {seconds:.2f} s", flush=True)
 
 
 def one_thread() -> None:
@@ -119,13 +120,8 @@ def one_thread() -> None:
 
 
 def main() -> None:
-    commands = {"train": train, "evaluate": evaluate, "warm": warm, "impacts": impacts}
-    commands |= {"table": reports.table, "compare": reports.compare, "picture": reports.picture}
-    commands |= {"collect": reports.collect}
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("what", choices=commands)
+    told = reports.table, reports.compare, reports.picture, reports.collect
+    parser = command_line(__doc__, train, evaluate, warm, impacts, *told)
     parser.add_argument("--tasks", nargs="+", default=["Hopper-v5", "Walker2d-v5"])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--steps", type=int, default=300_000)
@@ -134,8 +130,7 @@ def main() -> None:
     parser.add_argument("--folder", default="results/learn")
     parser.add_argument("--returns", help="a file of `collect` to report on, in place of the folder")
     parser.add_argument("--output", default="learn.png")
-    given = parser.parse_args()
-    commands[given.what](given)
+    run_part(parser)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""The tables and the picture of the experiment."""
+"""The tables and the picture of the experiment with Hopper and Walker2d."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from learning.runs import CONDITIONS, read, runs, write
+from measure import Table, interval
 
 NOMINAL = "nominal"
 Found = dict[tuple[str, str, str], np.ndarray]
@@ -51,12 +51,9 @@ def kept(found: Found) -> Found:
     }
 
 
-def interval(values: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
+def median(values: np.ndarray) -> tuple[float, float, float]:
     """Median over seeds, and an interval of 95 % for it by resampling the seeds."""
-    rng = np.random.default_rng(0)
-    again = np.median(rng.choice(values, (4000, len(values))), axis=1)
-    low, high = np.quantile(again, [0.025, 0.975])
-    return float(np.median(values)), float(low), float(high)
+    return float(np.median(values)), *interval(lambda rows: np.median(values[rows]), len(values), times=4000)
 
 
 def names_of(found: Found) -> list[str]:
@@ -77,12 +74,10 @@ def table(given: argparse.Namespace) -> None:
 
 def rows(found: Found, task: str, form: str) -> None:
     """One table."""
-    print("| tried on | " + " | ".join(CONDITIONS) + " |")
-    print("|---" * (1 + len(CONDITIONS)) + "|")
+    table = Table({"tried on": "<20", **dict.fromkeys(CONDITIONS, "<17")})
     for name in names_of(found):
         known = [found.get((task, condition, name)) for condition in CONDITIONS]
-        cells = [form.format(*interval(values)) if values is not None else "" for values in known]
-        print(f"| {name} | " + " | ".join(cells) + " |")
+        table.row(name, *(None if values is None else form.format(*median(values)) for values in known))
 
 
 def picture(given: argparse.Namespace) -> None:
@@ -118,7 +113,7 @@ def draw(axis, found: Found, task: str) -> None:
         known = [(place, values) for place, values in known if values is not None]
         if not known:
             continue
-        middle, low, high = np.array([interval(values) for _, values in known]).T
+        middle, low, high = np.array([median(values) for _, values in known]).T
         at = np.array([place for place, _ in known]) + 0.18 * (k - 1.5)
         axis.errorbar(middle, at, xerr=[middle - low, high - middle], fmt="o", ms=4, label=condition)
     axis.set_yticks(range(len(names)), names)
@@ -132,8 +127,7 @@ def compare(given: argparse.Namespace) -> None:
     found = results(given)
     others = [condition for condition in CONDITIONS if condition != "outcomes"]
     smallest, count = 1.0, 0
-    print("| task, tried on | " + " | ".join(f"against {condition}" for condition in others) + " |")
-    print("|---" * (1 + len(others)) + "|")
+    table = Table({"task, tried on": "<33", **{f"against {condition}": "<" for condition in others}})
     for task in given.tasks:
         for name in names_of(found):
             own, cells = found[task, "outcomes", name], []
@@ -142,5 +136,5 @@ def compare(given: argparse.Namespace) -> None:
                 test = mannwhitneyu(own, their)
                 smallest, count = min(smallest, test.pvalue), count + 1
                 cells.append(f"{test.statistic / (len(own) * len(their)):.2f} (p {test.pvalue:.2f})")
-            print(f"| {task}, {name} | " + " | ".join(cells) + " |")
+            table.row(f"{task}, {name}", *cells)
     print(f"\nsmallest p of {count}: {smallest:.3f} (below {0.05 / count:.4f} would be more than chance)")

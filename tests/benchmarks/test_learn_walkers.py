@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from learning import reports
+from learning import walker_reports as reports
 from learning.runs import CONDITIONS, alone, runs, work_off, write
 
 
@@ -64,6 +64,6 @@ def test_only_finished_runs_with_all_tests_count(given):
 
 
 def test_the_interval_of_a_median_holds_it_and_is_that_of_the_seeds():
-    middle, low, high = reports.interval(np.arange(11.0))
+    middle, low, high = reports.median(np.arange(11.0))
     assert low < middle == 5.0 < high
-    assert reports.interval(np.full(10, 7.0)) == (7.0, 7.0, 7.0)
+    assert reports.median(np.full(10, 7.0)) == (7.0, 7.0, 7.0)
