@@ -14,7 +14,7 @@ import numpy as np
 
 from measure import Table, command_line, machine, peak_memory, timed
 from peer import Peer
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.sampling import run
 from routh.problem import ImpactProblem
 from routh.systems import get

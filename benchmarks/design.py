@@ -24,7 +24,7 @@ from routh.models.base import State
 from routh.models.mujoco.model import MujocoModel
 from routh.robust import Constraint, design, same_feet
 from routh.sampling.ambiguity import farthest_pair
-from routh.sampling.choosing import spread_choice
+from routh.sampling.outcomes import spread_choice
 
 LEG = """<body name="{0}" pos="{1} {2} 0"><joint name="{0}_abduct" axis="1 0 0" range="-60 60"/>
     <geom type="sphere" size="0.03" mass="0.3"/>
@@ -224,8 +224,8 @@ def show(model, both, n: int) -> None:
 
 def draw(model, found, both, folder: Path) -> None:
     """A film of each landing with rigid outcomes as ghosts, and the progress of the design."""
-    from routh.sim.aftermath import fall, follow
-    from routh.viz.encoding import write_frames
+    from routh.sim.futures import fall, follow
+    from routh.viz.films import write_frames
     from routh.viz.robot_film import Film, Ghosts, frames
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -16,9 +16,9 @@ import numpy as np
 import routh
 from measure import Table, counted, in_processes, status_names, timed
 from problems import apart, colliding, planar_body, problem_of_size, random_matrices, random_problem
-from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
-from routh.sampling.straight import path_residual
+from routh.results import ImpactPath
+from routh.sampling.path_residual import path_residual
 from routh.status import Status
 
 ALLOWED = 1e-9  # of the speed: what a sample that says SOLVED may be off by

@@ -27,8 +27,8 @@ from problems import PAPERS, apart, planar_body, random_matrices, row_of_balls
 from routh import systems
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
-from routh.sampling.redrawing import make_settings
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
+from routh.sampling.settings import make_settings
 from routh.status import Status
 
 SECONDS = 5.0  # of an exact set

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.exact.checker_parts import LINE, CheckedPath
-from routh.exact.checker_program import SMALL, PathProgram
+from routh.exact.checker import LINE, SMALL, CheckedPath, PathProgram
 from routh.exact.rational import RationalProblem
-from routh.paths import ImpactPath
+from routh.results import ImpactPath
 
 _ZERO = 1e-11  # scaled velocities below this are zero
 

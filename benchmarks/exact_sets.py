@@ -25,12 +25,11 @@ import numpy as np
 import routh
 from measure import Table, command_line, counted, run_part, timed
 from problems import PAPERS, planar_body, random_matrices, with_simple_delassus
-from routh.exact.checker import check_member
-from routh.exact.checker_outer import verify_invariance
+from routh.exact.checker import check_member, verify_invariance
 from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
 from routh.exact.snapping import snap
-from routh.pointedness import pointedness
+from routh.friction.pointedness import pointedness
 from routh.sampling.filling import watch_directions
 from routh.systems import get
 

@@ -20,7 +20,7 @@ import numpy as np
 import routh
 from measure import Table, command_line, machine, run_part, timed
 from routh.compiling import find_cuda
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.gpu import StepSampler
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw
@@ -29,7 +29,7 @@ from routh.kernels.events import PERSISTENCE
 from routh.kernels.gpu import events as gpu_events
 from routh.kernels.gpu import plane as gpu_plane
 from routh.kernels.gpu.memory import send
-from routh.sampling.redrawing import make_settings
+from routh.sampling.settings import make_settings
 from routh.step.base import residual_tolerance
 from routh.systems import get
 

@@ -9,7 +9,7 @@
 
 Every sample is drawn again with the same random numbers from problems that differ a little along a random
 direction of one field, for each field, and differentiated by a stencil of four points. A sample counts where
-its decisions (of `routh.sampling.gradients.differentiate`) are the same at all of them; "changed" is the
+its decisions (of `routh.sampling.derivatives.differentiate`) are the same at all of them; "changed" is the
 share of the others, "one-sided" that of samples that say so themselves. "of these" are one-sided samples
 whose decisions did not change and whose derivatives are off by more than 1e-6; "none" are samples whose
 derivative is NaN.
@@ -25,7 +25,7 @@ import numpy as np
 import routh
 from measure import Table, command_line, timed
 from problems import planar_body, problem_of_size, random_matrices
-from routh.sampling.gradients import differentiate
+from routh.sampling.derivatives import differentiate
 from routh.sampling.outcomes import DATA
 
 STEP = 1e-5  # of the size of the data

@@ -10,10 +10,9 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from routh.exact.algebra import product, simplest, solve, transpose
-from routh.exact.rational import RationalProblem
+from routh.exact.rational import RationalProblem, product, simplest, solve, transpose
 from routh.exact.snapping import snap
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.problem import ImpactProblem
 
 #: the papers' planar systems whose exact sets are known

@@ -24,7 +24,7 @@ from measure import Table, command_line
 from problems import problem_of_size
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, WorstCase, holds, worst_case
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
 from routh.status import Status
 from spatial_path import spatial_path_residual
 

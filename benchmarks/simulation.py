@@ -30,7 +30,7 @@ from routh.laws import Newton, Sequential, SetValued, Simultaneous, TwoBody
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel
 from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact, disc
-from routh.sim import quick_course, verify
+from routh.sim import flow, verify
 
 G = 9.81
 #: system -> (duration in s, parameters)
@@ -200,7 +200,7 @@ def cost(arguments: argparse.Namespace) -> None:
     print(f"{count} futures of 0.5 s, ms of processor time each, least of 3 rounds")
     print(f"compiled   {min(rounds)[0]:8.1f}   verified {rounds[0][1]} of {count}")
     few = max(count // 8, 1)
-    with patch.object(quick_course, "suits", lambda motion: False):
+    with patch.object(flow, "suits", lambda motion: False):
         each, verified = spent(few, arguments.seed)
     print(f"SciPy's    {each:8.1f}   verified {verified} of {few}")
 

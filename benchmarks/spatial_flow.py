@@ -20,10 +20,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from routh.conic import minimise
-from routh.friction import facet_directions
-from routh.paths import ImpactPath
+from routh.friction.cones import facet_directions
+from routh.lcp.convex import minimise
 from routh.problem import ImpactProblem
+from routh.results import ImpactPath
 from routh.step.base import scaled_delassus
 from routh.validation import Array
 

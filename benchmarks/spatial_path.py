@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.paths import ImpactPath
 from routh.problem import POISSON, ImpactProblem
+from routh.results import ImpactPath
 from routh.sampling import Outcomes
 from routh.validation import Array
 

@@ -18,7 +18,7 @@ import numpy as np
 from measure import Table, command_line
 from problems import apart, hard_families, hard_problem
 from routh import tolerances
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.sampling import run
 from routh.sampling.algorithm1 import draw_again
 from routh.status import Status

@@ -22,8 +22,9 @@ FURTHER = (
 
 def modules() -> list[str]:
     """Every public module, by its full name."""
-    inner = [name for name in routh.__all__ if inspect.ismodule(getattr(routh, name))]
-    return [f"routh.{name}" for name in sorted({*inner, *FURTHER})]
+    values = [getattr(routh, name) for name in routh.__all__]
+    inner = [value.__name__ for value in values if inspect.ismodule(value)]
+    return sorted({*inner, *(f"routh.{name}" for name in FURTHER)})
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -68,6 +69,11 @@ def addresses(names: dict[str, str]) -> dict[str, str]:
     return found
 
 
+def page_of(module: str) -> str:
+    """The file of a module's page."""
+    return f"{module.removeprefix('routh.').replace('.', '_')}.md"
+
+
 def _entry(path: str, shown: dict[str, str]) -> str:
     example = f"\n**Example**\n\n{shown[path]}\n" if path in shown else ""
     return f"::: {path}\n{example}"
@@ -89,7 +95,7 @@ def write(folder: Path) -> list[str]:
                 if getattr(getattr(routh, name), "__module__", "").startswith("routh.exact.")
             }
         body = "\n".join(_entry(path, shown) for path in dict.fromkeys(entries.values()))
-        page = f"{full.removeprefix('routh.').replace('.', '_')}.md"
+        page = page_of(full)
         summary = inspect.cleandoc(module.__doc__ or "")
         (folder / page).write_text(f"# {full}\n\n{summary}\n\n{body}")
         home |= {path: page for path in entries.values() if path not in home}
@@ -105,7 +111,7 @@ def _write_root(page: Path, home: dict[str, str], shown: dict[str, str]) -> None
     for name in routh.__all__:
         value = getattr(routh, name)
         if inspect.ismodule(value):
-            target = f"{name}.md"
+            target = page_of(value.__name__)
         elif name == "__version__":
             continue
         else:

@@ -4,7 +4,7 @@ import sys
 
 import routh
 from routh.viz import style
-from routh.viz.futures import futures_figure
+from routh.viz.snapshots import futures_figure
 
 path = sys.argv[1] if len(sys.argv) > 1 else "docs/images/readme.png"
 samples = int(sys.argv[2]) if len(sys.argv) > 2 else 3000

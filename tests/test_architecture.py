@@ -21,20 +21,16 @@ ORDER = [
     "validation",
     "text",
     "progress",
-    "workers",
+    "processes",
     "storage",
     "rng",
     "results",
     "compiling",
-    "preparing",
-    "paths",
-    "conic",
+    "problem_rows",
+    "lcp",
     "problem",
     "batch",
     "friction",
-    "pointedness",
-    "termination",
-    "lcp",
     "step",
     "models",
     "kernels",
@@ -46,6 +42,7 @@ ORDER = [
     "auditing",
     "constraints",
     "sim",
+    "identification",
     "robust",
     "jax",
     "learn",
@@ -155,7 +152,7 @@ def test_importing_routh_loads_no_numba():
 
 def test_no_slow_part_of_scipy_is_loaded_on_the_way_to_a_sample():
     """Statistics alone take a fifth of the time to the first sample, for one Sobol sequence."""
-    modules = "routh.sampling.many, routh.sampling.events, routh.models.mujoco, routh.pointedness"
+    modules = "routh.sampling.events, routh.models.mujoco, routh.friction.pointedness"
     slow = "{'scipy.stats', 'scipy.optimize', 'scipy.sparse', 'scipy.linalg'}"
     code = f"import sys, routh, {modules}; routh.sample; assert not {slow} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

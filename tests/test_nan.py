@@ -10,7 +10,7 @@ import pytest
 
 import routh
 from routh import lcp, systems, two_body
-from routh.auditing.many import audit_many
+from routh.auditing.membership import audit_many
 from routh.batch import ImpactBatch
 from routh.models import State
 from routh.models.spatial import PlaneContact, SpatialModel, sphere

@@ -73,7 +73,7 @@ def named(folder, rng, mark, kept):
         [
             ("subprocess:run", shell),
             ("subprocess:call", shell),
-            ("routh.workers:os.mknod", {"path": str(mark)}),
+            ("routh.processes:os.mknod", {"path": str(mark)}),
             ("routh.storage:write_text", {"path": str(mark), "content": "x"}),
             ("routh.sweep.measures:measure_own", {"function": "subprocess:run", "arguments": shell}),
             (

@@ -79,7 +79,7 @@ _OUTSIDE = [
     "model://link.obj",
     "up/model/a.obj",
 ]
-#: Packages as `routh.models.packages` looks for them: above the file (b is the folder of all cases), beside
+#: Packages as `routh.models.files` looks for them: above the file (b is the folder of all cases), beside
 #: it, in the paths of ROS and Ament, installed; and ways out of each.
 _PACKAGES = [
     "package://model/a.obj",

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from routh.constraints import ConstrainedSystem, Contact, solve
-from routh.models.mujoco.lookout import Arrival, Lookout
+from routh.models.mujoco.arrivals import Arrival, Lookout
 from routh.models.simultaneity import Simultaneity
 from routh.status import Status
 

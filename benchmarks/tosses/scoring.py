@@ -13,8 +13,8 @@ from scipy.special import logsumexp
 
 import measure
 import routh
-from routh.auditing.refining import refined
-from routh.robust.identify_score import energy_scores
+from routh.auditing.membership import refined
+from routh.identification.scores import energy_scores
 
 #: Widths of the Gaussian around every outcome by which a sample becomes a density; the log score chooses one.
 WIDTHS = np.geomspace(0.01, 0.6, 48)

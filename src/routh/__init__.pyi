@@ -7,13 +7,11 @@ from routh import laws as laws
 from routh import lcp as lcp
 from routh import learn as learn
 from routh import models as models
-from routh import pointedness as pointedness
 from routh import robust as robust
 from routh import sampling as sampling
 from routh import sim as sim
 from routh import step as step
 from routh import systems as systems
-from routh import termination as termination
 from routh import two_body as two_body
 from routh import viz as viz
 from routh.auditing.membership import audit as audit
@@ -21,9 +19,11 @@ from routh.auditing.scans import scan as scan
 from routh.batch import ImpactBatch as ImpactBatch
 from routh.bounds import outer_bound as outer_bound
 from routh.exact.build import exact_set as exact_set
-from routh.exact.coverage import coverage as coverage
 from routh.exact.result import ExactSet as ExactSet
+from routh.exact.result import coverage as coverage
 from routh.exact.snapping import snap as snap
+from routh.friction import pointedness as pointedness
+from routh.friction import termination as termination
 from routh.laws import ImpactResult as ImpactResult
 from routh.models import State as State
 from routh.problem import ImpactProblem as ImpactProblem
@@ -35,8 +35,8 @@ from routh.sampling.filling import fill as fill
 from routh.sim import Trajectory as Trajectory
 from routh.sim import simulate_many as simulate_many
 from routh.sim.simulate import simulate as simulate
-from routh.sim.step_many import step_through_many as step_through_many
 from routh.sim.step_through import step_through as step_through
+from routh.sim.step_through import step_through_many as step_through_many
 from routh.status import Status as Status
 
 __version__: str

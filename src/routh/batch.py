@@ -17,10 +17,10 @@ from routh.storage import Stored
 from routh.validation import Array, Options, frozen, integer, real_array
 
 if TYPE_CHECKING:
-    from routh.preparing import Problems
+    from routh.problem_rows import Problems
 
 _ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution", "present", "size")
-_WRONG = {  # what `routh.preparing.check` found: the field, and what was wanted of it
+_WRONG = {  # what `routh.problem_rows.check` found: the field, and what was wanted of it
     1: ("M, Jn, Jt, mu, restitution or v", "holds a number that is not finite; wanted finite numbers"),
     2: ("M", "differs from its transpose; wanted a symmetric matrix"),
     3: ("M", "is not positive definite; wanted a positive definite matrix"),
@@ -121,7 +121,7 @@ class ImpactBatch(Stored):
         return batch
 
     def _fill(self, arrays: dict[str, np.ndarray], status: np.ndarray, reasons: dict[int, str]) -> None:
-        from routh.preparing import check, scratch  # loads LLVM
+        from routh.problem_rows import check, scratch  # loads LLVM
 
         for name in _ARRAYS:
             object.__setattr__(self, name, frozen(arrays[name]))
@@ -139,7 +139,7 @@ class ImpactBatch(Stored):
         object.__setattr__(self, "reasons", reasons)
 
     def _fill_on_gpu(self, given: dict[str, ArrayLike], present: ArrayLike | None) -> None:
-        from routh.preparing import check_on_gpu
+        from routh.problem_rows import check_on_gpu
 
         there, counts = _arrays_on_gpu(given, present)
         limits = tolerances.SYMMETRY, tolerances.APPROACH, SMALLEST_NUMBER, SMALLEST_SPEED
@@ -183,7 +183,7 @@ class ImpactBatch(Stored):
     @property
     def arrays(self) -> Problems:
         """What the compiled code reads: the fields as one named tuple."""
-        from routh.preparing import Problems
+        from routh.problem_rows import Problems
 
         return Problems(self.M, self.Jn, self.Jt, self.mu, self.restitution, self.v, self.present, self.size)
 
@@ -362,7 +362,7 @@ def _is_on_gpu(value: ArrayLike) -> bool:
 def _arrays_on_gpu(given: dict[str, ArrayLike], present: ArrayLike | None) -> tuple[Problems, np.ndarray]:
     """The fields on the GPU, those for all rows repeated without a copy; and the contacts of each row."""
     from routh.compiling import device
-    from routh.preparing import Problems
+    from routh.problem_rows import Problems
 
     shapes = {"v": 2, "Jn": 3, "Jt": 4, "M": 3, "mu": 2, "restitution": 2}  # axes
     there: dict[str, device.DeviceArray] = {}

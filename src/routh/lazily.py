@@ -16,13 +16,14 @@ def public_names(file: str) -> dict[str, str]:
 
 
 def resolving(package: str, names: Mapping[str, str]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package; what the stub imports from the package itself is a module of it."""
+    """The ``__getattr__`` of a package; what its place in the stub does not define is a module there."""
 
     def resolve(name: str) -> object:
         if name not in names:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if names[name] == package:
             return import_module(f"{package}.{name}")
-        return getattr(import_module(names[name]), name)
+        home = import_module(names[name])
+        return getattr(home, name) if hasattr(home, name) else import_module(f"{names[name]}.{name}")
 
     return resolve

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,12 +13,14 @@ import numpy as np
 
 from routh.status import optional
 from routh.text import for_html
+from routh.validation import Array
 
 if TYPE_CHECKING:
     import pandas
     import xarray
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 #: Names of the directions at a contact, by their number.
 DIRECTIONS = {1: ("normal",), 2: ("normal", "tangential"), 3: ("normal", "tangential 1", "tangential 2")}
@@ -119,3 +122,24 @@ def html_view(
         data = base64.b64encode(picture).decode()
         parts.append(f'<img alt="{for_html(title)}" width="380" src="data:image/png;base64,{data}">')
     return "<div>" + "".join(parts) + "</div>"
+
+
+# How an impact went: the velocities passed through, and what the increments between them stand for.
+
+
+class PathKind(enum.StrEnum):
+    """What a law's increments obey one by one; a check needs to know no more of a law."""
+
+    IMPLICIT = "implicit"  # contact laws hold with the velocity at the end of each increment, HP23 (72), (31)
+    STRAIGHT = "straight"  # constant rates, with no change of slip or approach inside an increment, HP23 (39)
+    CURVED = "curved"  # points along curves of HP23 (39): slip may turn a little inside an increment
+    TOTAL = "total"  # increments lump together what was not straight: only their sums mean anything
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactPath:
+    """The velocities passed through and the impulse increments between them."""
+
+    v: Array  # (k + 1, nv), first the velocity before, last the velocity after
+    impulse: Array  # (k, nc, 1 + nt), N s, increments, normal first
+    kind: PathKind = PathKind.TOTAL

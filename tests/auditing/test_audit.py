@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import routh
 from routh import systems
-from routh.auditing import refining
+from routh.auditing import membership
 from routh.auditing.membership import APPROACH, CONE, ENERGY, REACH, best_impulse, broken_laws
 
 
@@ -125,9 +125,9 @@ def test_refining_begins_with_the_keys_of_the_nearest_sample(monkeypatch):
     """Without a change the nearest sample is drawn again, so that changes are changes of it."""
     problem = systems.get("compass-gait").problem
     outcomes = routh.sample(problem, 20, seed=3, row=5)
-    monkeypatch.setattr(refining, "changed_keys", lambda keys, events, rng: keys)
-    drawn, real = [], refining.event_samples
-    monkeypatch.setattr(refining, "event_samples", lambda *a, **k: drawn.append(real(*a, **k)) or drawn[-1])
+    monkeypatch.setattr(membership, "changed_keys", lambda keys, events, rng: keys)
+    drawn, real = [], membership.event_samples
+    monkeypatch.setattr(membership, "event_samples", lambda *a, **k: drawn.append(real(*a, **k)) or drawn[-1])
     routh.audit(problem, outcomes.v[7] + 1e-3, outcomes=outcomes, refine=1)
     assert any(np.array_equal(drawn[0].v[0, 0], v) for v in outcomes.v)
 

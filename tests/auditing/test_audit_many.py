@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import colliding, random_problem
 from routh import ImpactBatch
-from routh.auditing.many import audit_many
+from routh.auditing.membership import audit_many
 
 
 @pytest.fixture(scope="module")

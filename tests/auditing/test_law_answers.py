@@ -7,7 +7,7 @@ import pytest
 import routh
 from routh import laws, systems
 from routh.auditing import audit_laws
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
 
 
 @pytest.fixture(scope="module")

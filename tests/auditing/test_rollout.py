@@ -77,7 +77,7 @@ def test_limits_of_number_and_bad_options():
 
 def test_the_report_is_one_page_and_escapes_names(tmp_path):
     pytest.importorskip("matplotlib")
-    from routh.viz.audit_report import write_report
+    from routh.viz.pages import write_report
 
     text = SCENE.format(name="a &lt;b&gt;", shape="box", cone="elliptic", integrator="Euler")
     text = text.replace('name="ball"', 'name="&lt;script&gt;alert(1)&lt;/script&gt;"')

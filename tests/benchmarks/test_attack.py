@@ -16,7 +16,7 @@ from attacking import physics
 from attacking.models import tree
 from attacking.report import Found, merged
 from attacking.watch import Watch
-from routh.paths import ImpactPath
+from routh.results import ImpactPath
 from routh.status import Status
 from routh.step import make_step
 

@@ -13,8 +13,8 @@ from exact_paths import exact_path
 from problems import planar_body
 from routh import systems
 from routh.exact.checker import verify_path
-from routh.paths import ImpactPath
-from routh.sampling.straight import path_residual
+from routh.results import ImpactPath
+from routh.sampling.path_residual import path_residual
 
 
 def tally_of(name, seeds):

@@ -6,8 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from routh.cli.app import app
-from routh.cli.robot_files import refuse_without_robot
-from routh.cli.robots import Placed, parse_values
+from routh.cli.robots import Placed, parse_values, refuse_without_robot
 from routh.models import UnrepresentedWarning, landing
 
 mujoco = pytest.importorskip("mujoco")

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from routh.cli.app import app
-from routh.cli.groups import with_groups
+from routh.cli.program import with_groups
 
 Speed = Annotated[float, typer.Option(help="How fast.")]
 Names = Annotated[list[str] | None, typer.Option("--name")]

@@ -9,14 +9,14 @@ import time
 import pytest
 
 from routh import storage
-from routh.cli import kept, precompile
+from routh.cli import exits, precompile
 from routh.reproduce.base import Entry, Exhibit
 from routh.sweep.studies import open_study
 
 
 @pytest.fixture
 def nothing_told(monkeypatch):
-    monkeypatch.setattr(kept, "_tellers", [])
+    monkeypatch.setattr(exits, "_tellers", [])
     monkeypatch.setattr(storage, "REMEMBERED", 5)
     monkeypatch.setattr(storage, "_written", type(storage._written)(maxlen=5))
 
@@ -24,19 +24,19 @@ def nothing_told(monkeypatch):
 @pytest.mark.usefixtures("nothing_told")
 def test_files_that_were_written_are_named(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert kept.what_is_kept() == "no result was written"
+    assert exits.what_is_kept() == "no result was written"
     storage.write_text("a.txt", "one")
     storage.write_text("a.txt", "two")
     storage.write_text("b\x1b.txt", "three")
-    assert kept.what_is_kept() == r"kept: a.txt, b\x1b.txt"
+    assert exits.what_is_kept() == r"kept: a.txt, b\x1b.txt"
     (tmp_path / "a.txt").unlink()
-    assert kept.what_is_kept() == r"kept: b\x1b.txt"
+    assert exits.what_is_kept() == r"kept: b\x1b.txt"
     for k in range(3):
         storage.write_text(f"{k}.txt", "")
-    assert kept.what_is_kept() == "kept: 4 files, the last of them 2.txt"
+    assert exits.what_is_kept() == "kept: 4 files, the last of them 2.txt"
     for k in range(8):
         storage.write_text(f"{k}.txt", "")
-    assert kept.what_is_kept() == "kept: at least 5 files, the last of them 7.txt"
+    assert exits.what_is_kept() == "kept: at least 5 files, the last of them 7.txt"
 
 
 @pytest.mark.usefixtures("nothing_told")
@@ -50,7 +50,7 @@ def test_a_file_that_did_not_take_its_place_is_not_told(tmp_path, monkeypatch):
     for name in ("a.txt", "b.txt"):
         with pytest.raises(KeyboardInterrupt):
             storage.write_text(tmp_path / name, "new")
-    assert kept.what_is_kept() == f"kept: {tmp_path / 'a.txt'}"
+    assert exits.what_is_kept() == f"kept: {tmp_path / 'a.txt'}"
 
 
 def interrupt(*_):
@@ -63,7 +63,7 @@ def test_families_compiled_are_counted(routh_command, monkeypatch):
     code, _, err = routh_command("precompile")
     assert code == 130
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # this process goes on
-    assert err == f"interrupted; 1 of 3 families were done, and their kernels are kept; {kept.GO_ON}\n"
+    assert err == f"interrupted; 1 of 3 families were done, and their kernels are kept; {exits.GO_ON}\n"
 
 
 @pytest.mark.usefixtures("nothing_told")

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve
-from routh.constraints.active_set import solve_active_set
-from routh.constraints.coulomb import solve_coulomb
-from routh.constraints.mode_rows import Modes
-from routh.constraints.residual import residuals_of
+from routh.constraints.friction import Modes, solve_coulomb
+from routh.constraints.springs import solve_active_set
+from routh.constraints.system import residuals_of
 from routh.status import Status
 
 
@@ -63,7 +62,7 @@ def test_active_set_agrees_with_enumeration(trial):
 
 
 def test_the_line_search_ends_where_full_steps_would_cycle(monkeypatch):
-    monkeypatch.setattr("routh.constraints.active_set._PLAIN", 0)
+    monkeypatch.setattr("routh.constraints.springs._PLAIN", 0)
     for trial in range(20):
         rows = system(np.random.default_rng(trial), "u", dt=0.01).rows
         found = solve_active_set(rows, np.zeros(len(rows), dtype=bool))

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from routh.constraints import Bilateral, ConstrainedSystem, linear
-from routh.constraints.coulomb import solve_coulomb
-from routh.constraints.linear import least_squares, solve_springs
-from routh.constraints.mass import DenseMass, SparseMass
-from routh.constraints.mode_rows import Modes
+from routh.constraints import Bilateral, ConstrainedSystem, springs
+from routh.constraints.friction import Modes, solve_coulomb
+from routh.constraints.springs import least_squares, solve_springs
+from routh.constraints.system import DenseMass, SparseMass
 
 
 def exact(N, F, c):
@@ -61,11 +60,11 @@ def test_many_rows_on_one_body_by_their_gram_matrix(trial):
     rng = np.random.default_rng(300 + trial)
     N = 10.0 ** rng.uniform(-3, 4) * rng.uniform(0.5, 1.0, size=(16, 3))
     c = N @ rng.normal(size=3) + 1e-6 * rng.normal(size=16)
-    y, x = linear._gram(N, c)
+    y, x = springs._gram(N, c)
     truth = exact(N, N, c)
     assert np.abs(y - truth).max() < 50 * np.finfo(float).eps * np.abs(c).max()
     assert np.abs(x - N.T @ truth).max() < 1e-9 * np.abs(x).max()
-    assert linear._gram(1e6 * N, c) is None or np.square(1e6 * N).sum() < 1e10
+    assert springs._gram(1e6 * N, c) is None or np.square(1e6 * N).sum() < 1e10
 
 
 @pytest.mark.parametrize("trial", range(20))
@@ -85,7 +84,7 @@ def test_every_backend_agrees_for_rows_that_push_aside(trial, monkeypatch):
     )
     other = solve_springs(SparseMass(sparse.csr_array(M)), sparse.csr_array(G), sparse.csr_array(F), S, c)[0]
     np.testing.assert_allclose(other, truth, rtol=1e-7, atol=1e-10 * np.abs(truth).max())
-    monkeypatch.setattr(linear, "_AUGMENTED_ROWS", 0)
+    monkeypatch.setattr(springs, "_AUGMENTED_ROWS", 0)
     many = solve_springs(DenseMass(M), G, F, S, c)[0]
     np.testing.assert_allclose(many, truth, rtol=1e-5, atol=1e-7 * np.abs(c).max())
 

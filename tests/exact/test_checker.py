@@ -7,9 +7,14 @@ import pytest
 
 import routh
 from problems import rational_block
-from routh.exact.checker import check_member, rebuild_path, verify_path
-from routh.exact.checker_outer import verify_invariance
-from routh.exact.checker_parts import CheckedPath, velocity_after
+from routh.exact.checker import (
+    CheckedPath,
+    check_member,
+    rebuild_path,
+    velocity_after,
+    verify_invariance,
+    verify_path,
+)
 
 pytest.importorskip("ppl")
 

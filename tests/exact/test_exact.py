@@ -8,14 +8,11 @@ import pytest
 import routh
 from problems import rational_block, with_simple_delassus
 from routh import systems
-from routh.exact.cells import Budget
-from routh.exact.checker import check_member
-from routh.exact.checker_outer import verify_invariance
-from routh.exact.gap import largest_distance
-from routh.exact.polytopes import PolytopeUnion, distance_to_hull, polytope
+from routh.exact.checker import check_member, verify_invariance
+from routh.exact.paths import terminal_pieces
+from routh.exact.polytopes import PolytopeUnion, distance_to_hull, largest_distance, polytope
 from routh.exact.rational import RationalProblem, friction_directions
-from routh.exact.reach import Reach
-from routh.exact.terminal import terminal_pieces
+from routh.exact.reach import Budget, Reach
 from routh.status import CapacityError, Status
 
 pytest.importorskip("ppl")

@@ -8,7 +8,7 @@ from test_rational import turned_block
 
 import routh
 from routh import Status, systems
-from routh.exact.displacement import displacement
+from routh.exact.build import displacement
 from routh.exact.rational import RationalProblem
 from routh.exact.snapping import as_given, snap
 

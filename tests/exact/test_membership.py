@@ -7,7 +7,7 @@ import pytest
 
 import routh
 from routh import Status, systems
-from routh.exact.algebra import factors, product, transpose
+from routh.exact.rational import factors, product, transpose
 
 pytest.importorskip("ppl")
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routh import systems
-from routh.exact.algebra import dot, independent_rows, product, simplest, solve
-from routh.exact.rational import RationalProblem, unit_circle
+from routh.exact.rational import RationalProblem, dot, independent_rows, product, simplest, solve, unit_circle
 from routh.exact.snapping import snap
 from routh.problem import ImpactProblem
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from problems import family_problem
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.cone import cone_step, disc_friction, find_axes, load_cone
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw, load_row, make_work

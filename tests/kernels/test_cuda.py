@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from routh.compiling import NoGPUError
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.sampling import run
 from routh.systems import get
 
 CODE = """
 import numpy as np
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1 import gpu
 from routh.kernels.algorithm1.sampling import run
 from routh.systems import get

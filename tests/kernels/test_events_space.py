@@ -9,7 +9,7 @@ from problems import FAMILIES, cone_violation, family_problem, hard_elastic_prob
 from routh import two_body
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.space.pieces import advance_stage
 from routh.kernels.space.sample import begin, load_row, run, run_range
@@ -28,7 +28,7 @@ from routh.kernels.space.workspace import (
     SpaceWork,
     workspace,
 )
-from routh.paths import ImpactPath
+from routh.results import ImpactPath
 from routh.status import Status
 from spatial_flow import SpatialFlow
 from spatial_path import spatial_path_residual

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from problems import FAMILIES, family_problem
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.common.random import draw_bounds
 from routh.laws.set_valued import accumulate

@@ -18,12 +18,11 @@ from routh.models.planar import (
     Prismatic,
     Revolute,
 )
-from routh.sim import quick_course
+from routh.sim import flow
 from routh.sim.contact_forces import Hold
-from routh.sim.course import Course, Options
+from routh.sim.flow import Course, NotKnownError, Options, QuickCourse, suits
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
-from routh.sim.quick_course import NotKnownError, QuickCourse, suits
 
 ACCURATE = Options(rtol=1e-10, atol=1e-12, max_step=0.01, gap=1e-9)
 STICKS, LEFT, RIGHT = None, (-1.0,), (1.0,)
@@ -146,7 +145,7 @@ def test_equal_seeds_with_and_without_compiled_courses_tell_the_same_story(monke
         return [([event.kind for event in one.events], one.q[-1], one.v[-1]) for one in bundle]
 
     compiled = stories()
-    monkeypatch.setattr(quick_course, "suits", lambda motion: False)
+    monkeypatch.setattr(flow, "suits", lambda motion: False)
     for mine, theirs in zip(compiled, stories(), strict=True):
         assert mine[0] == theirs[0]
         np.testing.assert_allclose(mine[1], theirs[1], atol=1e-7)

@@ -5,7 +5,7 @@ import pytest
 
 from problems import FAMILIES, family_problem
 from routh.compiling import interpreted, kernel
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.polygons import step_residual
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw, load_row, make_work, velocity_after

@@ -5,7 +5,7 @@ import pytest
 
 from problems import family_problem
 from routh.compiling import interpreted
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1 import sampling
 from routh.kernels.algorithm1.sampling import run
 from routh.status import Status

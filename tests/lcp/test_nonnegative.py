@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from routh.lcp.nonnegative import nonnegative_least_squares
+from routh.lcp.convex import nonnegative_least_squares
 
 
 @settings(max_examples=150, deadline=None)

@@ -5,7 +5,7 @@ import pytest
 
 import routh
 import routh.learn
-from routh.models.mujoco.lookout import Lookout
+from routh.models.mujoco.arrivals import Lookout
 from routh.models.simultaneity import Simultaneity
 from routh.status import ModelError
 

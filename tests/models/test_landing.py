@@ -5,7 +5,7 @@ import pytest
 
 import routh
 from robot_zoo import mjcf_path
-from routh.models.landed import turned
+from routh.models.landings import turned
 from routh.models.simultaneity import TOUCHING
 from routh.status import ModelError
 

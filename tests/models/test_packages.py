@@ -8,7 +8,7 @@ import pytest
 
 import routh
 from routh.models import UnrepresentedWarning
-from routh.models.packages import locate
+from routh.models.files import locate
 from routh.status import ModelError
 
 pytest.importorskip("mujoco")

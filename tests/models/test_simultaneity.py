@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import routh
-from routh.auditing import growth as growing
-from routh.auditing.growth import growth
+from routh.auditing import scans as growing
+from routh.auditing.scans import growth
 from routh.cli import landings
 from routh.cli.landings import window_line
 from routh.models import landing

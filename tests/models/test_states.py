@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from routh.models.states import read_state
+from routh.models.files import read_state
 from routh.storage import write_arrays
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from routh import two_body
 from routh.reproduce.base import Settings
-from routh.reproduce.jw17_independent import independent
+from routh.reproduce.jw17 import independent
 from routh.reproduce.jw17_methods import euler, general_solver
 from routh.systems import two_body as data
 

@@ -7,8 +7,7 @@ import pytest
 
 from routh.reproduce import runner
 from routh.reproduce.base import Entry, Exhibit, Row, Settings
-from routh.reproduce.report import cells, difference, write_report
-from routh.reproduce.runner import choose, fingerprint, load
+from routh.reproduce.runner import cells, choose, difference, fingerprint, load, write_report
 from routh.status import MissingExtraError
 from routh.viz import style
 

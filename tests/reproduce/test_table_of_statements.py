@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from routh.cli.ending import main
-from routh.reproduce.runner import load
-from routh.reproduce.table import PAPERS, Verdict, statements
+from routh.reproduce.runner import PAPERS, Verdict, load, statements
 
 ROOT = Path(__file__).parents[2]
 ALL = [(paper, one) for paper, said in statements().items() for one in said]

@@ -10,8 +10,8 @@ import routh
 from routh.models import landing
 from routh.robust import design, no_tipping, standing_problem, tipping, tipping_ratio
 from routh.robust.candidates import Constraint
+from routh.robust.design_scores import TippingScore
 from routh.robust.feet import touchdown_problem
-from routh.robust.scores import TippingScore
 from routh.sweep import measures, study
 from routh.sweep.recipe import recipe
 

@@ -9,8 +9,8 @@ from scipy.integrate import solve_ivp
 
 import routh
 from routh import systems
-from routh.robust import Answer, Compass, Wheel, keeps_rolling, return_map, returning
-from routh.sampling.straight import path_residual
+from routh.robust import Answer, Compass, Wheel, keeps_rolling, return_map, return_maps
+from routh.sampling.path_residual import path_residual
 from routh.systems.motions import steady_rate
 
 pytest.importorskip("ppl")
@@ -222,4 +222,4 @@ def test_outcomes_in_which_the_foot_slides_refute_nothing():
 
 
 def test_an_outcome_that_is_no_number_has_no_next_state():
-    assert np.isnan(returning._next(Compass(), np.full(4, np.nan))).all()
+    assert np.isnan(return_maps._next(Compass(), np.full(4, np.nan))).all()

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, SPAN, URDF, flat, lander
 
-from routh.models.dropping import touchdowns
+from routh.models.drop import touchdowns
 from routh.models.mujoco import problem
-from routh.models.softness import contact_duration, duration_of_spring, restitution_of_spring, spring_of
+from routh.models.regime import contact_duration, duration_of_spring, restitution_of_spring, spring_of
 from routh.robust import tipping
-from routh.robust.standing import support_of
+from routh.robust.support import support_of
 from routh.status import ModelError, Status
 
 G = 9.81

@@ -12,7 +12,7 @@ from routh.kernels.gradients import record as rec
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.space import sample as space_sample
 from routh.kernels.space.workspace import workspace
-from routh.sampling.redrawing import redraw
+from routh.sampling.settings import redraw
 
 
 def record_of(outcomes, sample):

@@ -14,7 +14,7 @@ from routh.kernels.gpu.events import make_gpu_outputs
 from routh.kernels.gpu.memory import fetch, send
 from routh.kernels.gpu.plane import PlaneLauncher, first_patterns
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.redrawing import make_settings
+from routh.sampling.settings import make_settings
 from routh.systems import get
 
 

@@ -8,8 +8,8 @@ import routh
 from attacking.slow import blow_up
 from problems import colliding, problems, random_problem
 from routh import sampling
+from routh.friction.pointedness import pointedness
 from routh.laws.set_valued import accumulate, impulse_step
-from routh.pointedness import pointedness
 from routh.sampling import algorithm1
 from routh.sampling.algorithm1 import sobol_table, uniform_numbers
 from routh.step import make_step

@@ -61,7 +61,7 @@ def test_neither_company_nor_threads_nor_pieces_change_bits(monkeypatch):
     parts = draw(batch[40:90], 2, seed=9, row=40, threads=2)
     np.testing.assert_array_equal(parts.v, whole.v[40:90])
     np.testing.assert_array_equal(parts.status, whole.status[40:90])
-    monkeypatch.setattr("routh.sampling.many._PIECE", 1)
+    monkeypatch.setattr("routh.sampling.events._PIECE", 1)
     pieces = draw(batch, 2, seed=9)
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(pieces, field), getattr(whole, field))

@@ -8,9 +8,8 @@ import pytest
 import routh
 from routh import systems
 from routh.exact.checker import check_member
-from routh.sampling.climbing import _changed
 from routh.sampling.filling import watch_directions
-from routh.sampling.statuses import APART, SMOOTH
+from routh.sampling.status_sequences import APART, SMOOTH, _changed
 
 
 @pytest.mark.parametrize("name", ["compass-gait", "block-into-wall"])

@@ -5,8 +5,8 @@ import pytest
 
 import routh
 from event_families import ALLOWED, faults, feet
-from routh.pointedness import pointedness
-from routh.sampling.straight import path_residual
+from routh.friction.pointedness import pointedness
+from routh.sampling.path_residual import path_residual
 from routh.status import Status
 
 

@@ -15,8 +15,8 @@ from routh.kernels.events import event_samples
 from routh.kernels.plane import sample as plane_sample
 from routh.laws import SingleContact
 from routh.sampling.events import path_of
-from routh.sampling.redrawing import make_settings
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
+from routh.sampling.settings import make_settings
 from routh.status import Status
 
 SYSTEMS = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing")

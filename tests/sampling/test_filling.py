@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import colliding, problem_of_size, random_problem, row_of_balls
 from routh import systems
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
 from routh.status import Status
 
 NAMES = ["rocking-block", "pushing", "compass-gait", "block-into-wall"]

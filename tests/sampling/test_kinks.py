@@ -14,7 +14,7 @@ from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import CODES, SLIPS
 from routh.rng import event_key
 from routh.sampling.outcomes import DATA
-from routh.sampling.redrawing import keys_of
+from routh.sampling.settings import keys_of
 
 
 def level_feet(rng, nc, restitution=0.0, v=None):

@@ -7,7 +7,7 @@ import space_reference as reference
 import routh
 from landing_families import box_model, land, uneven_ground
 from problems import problem_of_size
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.status import Status
 
 FINE = 1e-9  # tolerance of curves, so that what differs is no error of theirs

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import routh
 from problems import colliding, cone_generators, problems, random_problem
 from routh import laws, sampling
-from routh.pointedness import pointedness
+from routh.friction.pointedness import pointedness
 from routh.step.unique import uniqueness
 
 

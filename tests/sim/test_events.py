@@ -10,8 +10,7 @@ import routh
 from routh.laws import ImpactPath, ImpactResult, Newton, SetValued, Simultaneous
 from routh.models.planar import DiscContact, PlanarModel, PlaneContact, box, corners, disc
 from routh.sim import verify, zeno
-from routh.sim.course import Course
-from routh.sim.flow import _gap_hits
+from routh.sim.flow import Course, _gap_hits
 from routh.sim.mode_motion import Look
 
 

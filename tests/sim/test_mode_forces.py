@@ -8,7 +8,7 @@ from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.mechanism import correction
-from routh.sim.turning import NO_SLIP
+from routh.sim.mode_motion import NO_SLIP
 from routh.sim.verify import verify
 
 

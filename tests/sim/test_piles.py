@@ -9,8 +9,7 @@ import routh
 from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact, disc
 from routh.sim import verify
 from routh.sim.contact_forces import ContactProblem, forces_of, is_valid
-from routh.sim.modes import _choices
-from routh.sim.screening import likely
+from routh.sim.modes import _choices, likely
 
 
 def pyramid(rows, mu=0.3):

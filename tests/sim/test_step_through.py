@@ -162,7 +162,7 @@ def test_an_anticipated_contact_never_sinks_and_never_gains(dt):
 
 def test_sparse_and_dense_stacks_move_alike(monkeypatch):
     dense = systems.get("sphere-stack", count=10, gap=0.01, anticipate=True).run(duration=0.3)
-    monkeypatch.setattr("routh.constraints.bridge.SPARSE_NV", 0)
+    monkeypatch.setattr("routh.constraints.compliance.SPARSE_NV", 0)
     thin = systems.get("sphere-stack", count=10, gap=0.01, anticipate=True).run(duration=0.3)
     np.testing.assert_allclose(thin.q, dense.q, atol=1e-9)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh.sim.contact_forces import ContactProblem, Hold, ModeForces, forces_of
-from routh.sim.turning import NO_SLIP, ends_straight, turning_rates
+from routh.sim.mode_motion import NO_SLIP, ends_straight, turning_rates
 
 NONE = np.zeros(3, dtype=bool)
 

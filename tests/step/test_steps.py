@@ -7,7 +7,7 @@ from hypothesis import given, settings
 import routh
 from problems import colliding, problems, random_problem
 from routh.step import ConeStep, PolyhedralStep, make_step
-from routh.step.local import solve_contact
+from routh.step.cone import solve_contact
 
 
 def random_bound(problem, seed=0):

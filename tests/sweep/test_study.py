@@ -14,8 +14,7 @@ import sweep_points
 
 from routh import sweep
 from routh.sweep import chunks
-from routh.sweep.driver import Progress
-from routh.sweep.executors import InProcess, Processes, make_executor
+from routh.sweep.driver import InProcess, Processes, Progress, make_executor
 from routh.sweep.manifest import Plan
 
 pytest.importorskip("xarray")
@@ -379,7 +378,7 @@ def test_dask_without_workers_waits_and_one_that_dies_is_replaced(tmp_path):
 
 
 def test_the_address_of_the_dashboard_is_told(tmp_path, capsys):
-    from routh.sweep.watching import watcher
+    from routh.sweep.studies import watcher
 
     with watcher(True, "http://127.0.0.1:8787/status") as tell:
         tell(Progress(total=10, done=5))

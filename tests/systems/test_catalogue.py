@@ -36,6 +36,6 @@ def test_listing_loads_no_model():
 
 def test_the_command_line_knows_the_numbers_of_a_motion_without_loading_them():
     from routh.cli import landings
-    from routh.models import landed
+    from routh.models import landings as model_landings
 
-    assert landings.MOTION == landed.MOTION
+    assert landings.MOTION == model_landings.MOTION

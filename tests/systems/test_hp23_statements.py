@@ -9,10 +9,10 @@ import routh
 from routh import sample, systems
 from routh.exact.checker import verify_path
 from routh.reproduce.base import Settings
-from routh.reproduce.hp23_theory import refuting_path, separation_of
+from routh.reproduce.hp23 import refuting_path, separation_of
 from routh.reproduce.sampled import any_solution, joined, unequal_steps
 from routh.reproduce.statements import CHECKS, classical_distances, statements
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
 
 TOP = "the top disk keeps contact with the left or the right one (C or D)"
 GROUND = "one of the lower disks stays on the ground (A or B)"

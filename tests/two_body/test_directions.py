@@ -5,7 +5,7 @@ import pytest
 
 from problems import direction_rate, inverse_inertias
 from routh import two_body
-from routh.two_body import _kernel, _rest, _solve
+from routh.two_body import _events, _kernel, _solve
 
 
 def contact(w, mu):
@@ -74,18 +74,18 @@ def test_the_kernels_directions_are_among_them():
         con = contact(w, mu)
         found = two_body.invariant_directions(w, mu)
         angle = rng.uniform(-np.pi, np.pi)
-        sx, sy, ok = _rest.rest_ahead(con, np.cos(angle), np.sin(angle))
+        sx, sy, ok = _events.rest_ahead(con, np.cos(angle), np.sin(angle))
         assert ok
         ahead = np.arctan2(sy, sx)
         gaps = np.abs(np.angle(np.exp(1j * (found.angles - ahead))))
         assert gaps.min() < 1e-7
         assert found.stable[gaps.argmin()]
         # and it is the next one in the direction of motion
-        f, _, _ = _rest.direction_rates(con, np.cos(angle), np.sin(angle))
+        f, _, _ = _events.direction_rates(con, np.cos(angle), np.sin(angle))
         forward = np.mod((found.angles - angle) * np.sign(f), 2 * np.pi)
         assert forward[gaps.argmin()] == pytest.approx(forward.min(), abs=1e-6)
         if not found.sticks:
-            cx, cy = _rest.centrifugal(con)
+            cx, cy = _events.centrifugal(con)
             np.testing.assert_allclose([cx, cy], found.vectors[found.centrifugal][0], atol=1e-9)
 
 
@@ -96,7 +96,7 @@ def test_what_termination_rests_on():
         con = _solve.make_contact(w, 1.0, mu, 0.5, 0, 1e-3)
         angle, h = rng.uniform(0, 2 * np.pi), 1e-5
         (low, _, _), (_, g, slope), (high, _, _) = (
-            _rest.direction_rates(con, np.cos(a), np.sin(a)) for a in (angle - h, angle, angle + h)
+            _events.direction_rates(con, np.cos(a), np.sin(a)) for a in (angle - h, angle, angle + h)
         )
         scale = abs(g) + mu * np.trace(w[:2, :2])
         assert abs((high - low) / (2 * h) - slope) < 1e-8 * scale

@@ -12,7 +12,7 @@ from precise_impacts import precise
 from problems import impacts
 from routh import Status, two_body
 from routh.status import RouthError
-from routh.two_body import _rest, _solve
+from routh.two_body import _events, _solve
 
 N = 3000
 
@@ -89,7 +89,7 @@ def test_where_a_series_of_the_energy_would_divide_by_zero():
         for _ in range(60):
             mu = 0.5 * (low + high)
             con = _solve.make_contact(w[i], 1.0, mu, 0.5, 0, 1e-3)
-            _, g, slope = _rest.direction_rates(con, *_rest.centrifugal(con))
+            _, g, slope = _events.direction_rates(con, *_events.centrifugal(con))
             low, high = (mu, high) if 2.0 * g + slope > 0.0 else (low, mu)
         if low > 2e-6:
             near = low * (1.0 + np.array([0.0, 1e-13, 1e-9, 1e-5, 1e-3, -1e-3]))
@@ -173,9 +173,9 @@ def test_cuda_without_a_gpu_says_so():
 
 def test_the_kernel_uses_nothing_that_cuda_lacks():
     """Functions of math, but none of NumPy's on scalars."""
-    from routh.two_body import _arc, _events, _kernel, _rest, _segments, _solve
+    from routh.two_body import _arc, _events, _kernel, _solve
 
-    rooms = (_arc, _events, _rest, _segments, _solve)
+    rooms = (_arc, _events, _events, _events, _solve)
     functions = [f for room in rooms for f in vars(room).values() if isinstance(f, types.FunctionType)]
     for function in [*functions, _kernel.solve_one]:
         assert "np" not in function.__code__.co_names, function.__name__

@@ -7,9 +7,8 @@ from routh.auditing.comparison import compare, intermediate_velocities, sequence
 from routh.text import for_matplotlib
 from routh.viz import style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
-from routh.viz.futures import futures_figure
 from routh.viz.panels import Axis, contact_panel, normal_panel, panels_of_most_interest
-from routh.viz.snapshots import snapshot_figure, state_figure
+from routh.viz.snapshots import futures_figure, snapshot_figure, state_figure
 from routh.viz.velocity import velocity_figure
 
 BLOCK = systems.get("rocking-block")

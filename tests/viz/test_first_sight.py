@@ -16,13 +16,13 @@ from routh.systems.two_body import ICOSAHEDRON_VARIATIONS as VARIATIONS
 from routh.viz import style, velocity
 from routh.viz.bodies import draw_contacts
 from routh.viz.constraints import oscillation_figure
-from routh.viz.exact import cheap_exact
 from routh.viz.explain import two_feet_figure
 from routh.viz.law_answers import answers, labelled_answers
-from routh.viz.outcomes import outcomes_figure, system_figure
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
+from routh.viz.plotting import outcomes_figure, system_figure
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.two_body import restitution_figure
+from routh.viz.velocity import cheap_exact
 
 NOWHERE = np.full(3, np.nan), np.full((3, 3), np.nan)
 PLANAR = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing")

@@ -12,8 +12,8 @@ pytest.importorskip("PIL")
 import routh  # noqa: E402
 from routh.cli.app import app  # noqa: E402
 from routh.models import landing  # noqa: E402
-from routh.sim.aftermath import fall, follow  # noqa: E402
-from routh.viz import offscreen  # noqa: E402
+from routh.sim.futures import fall, follow  # noqa: E402
+from routh.viz import robot_film  # noqa: E402
 from routh.viz.robot_film import Film, Ghosts, frames  # noqa: E402
 
 CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
@@ -23,8 +23,8 @@ CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
 
 def can_draw():
     try:
-        offscreen._context(8, 8).free()
-    except offscreen.NoRendererError:
+        robot_film._context(8, 8).free()
+    except robot_film.NoRendererError:
         return False
     return True
 
@@ -114,9 +114,9 @@ def test_what_makes_no_sense_is_refused_before_the_work(tmp_path):
 def test_without_a_renderer_the_message_says_what_to_install(monkeypatch):
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.setattr(offscreen.sys, "platform", "linux")
-    monkeypatch.setattr(offscreen.ctypes.util, "find_library", lambda name: None)
-    offscreen.backend.cache_clear()
+    monkeypatch.setattr(robot_film.sys, "platform", "linux")
+    monkeypatch.setattr(robot_film.ctypes.util, "find_library", lambda name: None)
+    robot_film.backend.cache_clear()
     with pytest.raises(routh.status.RouthError, match="apt-get install"):
-        offscreen.backend()
-    offscreen.backend.cache_clear()
+        robot_film.backend()
+    robot_film.backend.cache_clear()

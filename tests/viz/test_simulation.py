@@ -8,10 +8,9 @@ import pytest
 import routh
 from routh.reproduce.base import Settings
 from routh.reproduce.simulation import figure_7, figure_8
-from routh.viz import animate as films
-from routh.viz import encoding
-from routh.viz.animate import animate
-from routh.viz.simulation import draw_motions
+from routh.viz import films as films
+from routh.viz.films import animate
+from routh.viz.motions import draw_motions
 
 
 @pytest.fixture(scope="module")
@@ -81,11 +80,11 @@ def test_films_that_cannot_be_made_are_refused(block, bundle, tmp_path, monkeypa
         animate(object(), bundle, tmp_path / "film.gif")
     with pytest.raises(ValueError, match="magnify: got 2 for bodies in space"):
         animate(box.model, bundle, tmp_path / "film.gif", magnify=2.0)
-    monkeypatch.setattr(encoding.shutil, "which", lambda _: None)
+    monkeypatch.setattr(films.shutil, "which", lambda _: None)
     monkeypatch.setattr(
-        encoding.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))
+        films.importlib, "import_module", lambda name: (_ for _ in ()).throw(ImportError(name))
     )
-    with pytest.raises(encoding.MissingEncoderError, match="pip install imageio-ffmpeg"):
+    with pytest.raises(films.MissingEncoderError, match="pip install imageio-ffmpeg"):
         animate(block.model, bundle, tmp_path / "film.mp4")
 
 

@@ -1,6 +1,6 @@
-from routh.auditing.law_answers import LawAnswer as LawAnswer
-from routh.auditing.law_answers import LawAudit as LawAudit
-from routh.auditing.law_answers import audit_laws as audit_laws
+from routh.auditing.comparison import LawAnswer as LawAnswer
+from routh.auditing.comparison import LawAudit as LawAudit
+from routh.auditing.comparison import audit_laws as audit_laws
 from routh.auditing.membership import Audit as Audit
 from routh.auditing.membership import Broken as Broken
 from routh.auditing.membership import audit as audit

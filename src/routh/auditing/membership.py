@@ -11,16 +11,75 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import conic
-from routh.auditing.refining import refined
-from routh.friction import project_disc
+from routh.friction.cones import project_disc
+from routh.kernels.common.arrays import make_rows
+from routh.kernels.events import event_samples
+from routh.lcp import convex
 from routh.problem import ImpactProblem
 from routh.results import Drawable
+from routh.rng import event_key
+from routh.sampling.batch import BatchOutcomes
+from routh.sampling.events import Again
+from routh.sampling.filling import EVENTS, changed_keys
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
+from routh.sampling.settings import redraw
 from routh.status import Status
 from routh.text import for_terminal
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
+
+# Outcomes near one that was sampled: how near does the set come to a velocity?
+#
+# Each try is an outcome of its own: the nearest so far with some of its decisions changed.
+
+
+_LITTER = 16  # changed copies of the nearest sample that are drawn together
+
+
+def refined(
+    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
+) -> tuple[Array, float]:
+    """The outcome nearest to ``after`` (nv,) among ``tries`` more, and its distance in sqrt(J).
+
+    The keys of the nearest sample's events, one or two or all behind one changed, again and again. Samples
+    that were not drawn by events have none: then as many are drawn that have.
+    """
+    if not np.isfinite(known_best[1]) or time.monotonic() >= deadline:
+        return known_best
+    problem = outcomes.problem
+    if outcomes.settings.get("method") != "events":
+        outcomes = sample(
+            problem, len(outcomes), **_given(outcomes, "friction", "facets", "seed", "hypothesis")
+        )
+    again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
+    draw, rates = redraw(outcomes.settings, len(outcomes), problem.nt, "refine", again.rates, None)
+    away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
+    start = int(np.argmin(np.where(outcomes.solved, away, np.inf)))
+    nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
+    keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
+    if again.keys is not None and start < len(again.keys):
+        keys[: again.keys.shape[1]] = again.keys[start, :EVENTS]
+    rng, rows = np.random.default_rng(int(draw.seed)), make_rows([problem])
+    options = _given(outcomes, "friction", "facets")
+    for begin in range(0, tries, _LITTER):
+        if time.monotonic() >= deadline:
+            break
+        size = min(_LITTER, tries - begin)
+        litter = changed_keys(np.tile(keys, (size, 1)), np.full(size, events), rng)
+        out = event_samples(rows, draw._replace(n=size, keys=litter), threads=1, rates=rates, **options)
+        far = np.linalg.norm((out.v[0] - after) @ problem.cholesky, axis=1)
+        far[out.status[0] != Status.SOLVED] = np.inf
+        best = int(np.argmin(far))
+        if far[best] < distance:
+            keys, events = litter[best], int(out.events[0, best])
+            nearest, distance = out.v[0, best].copy(), float(far[best])
+    return (nearest, distance) if distance < known_best[1] else known_best
+
+
+def _given(outcomes: Outcomes, *names: str) -> Options:
+    """Settings with which samples were drawn, where they say so."""
+    return {name: outcomes.settings[name] for name in names if outcomes.settings.get(name) is not None}
+
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
@@ -206,7 +265,7 @@ def _project_on_cones(problem: ImpactProblem, columns: Array, wanted: Array) -> 
     cones = [("second order", 1 + nv)]
     cones += [("second order", width) if m > 0.0 else ("nonnegative", 1) for m in mu]
     x = np.zeros(free.shape)
-    x[free] = conic.minimise(np.eye(1 + count)[0], table, right, cones, tolerance=1e-12).x[1:]
+    x[free] = convex.minimise(np.eye(1 + count)[0], table, right, cones, tolerance=1e-12).x[1:]
     return x
 
 
@@ -236,3 +295,46 @@ def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
         distances[i] = np.inf
         gaps.append(distances.min())
     return float(np.quantile(gaps, 0.9)) / outcomes.problem.scaling.speed
+
+
+# Audit of many answers at once: where they lie relative to the outcomes of their rows, as arrays.
+
+
+@dataclass(frozen=True, eq=False)
+class BatchAudit:
+    """What can be said of each row without solving anything; NaN where there was no impact to solve.
+
+    Whether impulses inside the friction cones explain an answer takes a program: `routh.audit` for one row.
+    """
+
+    distance: Array  # (rows,) to the nearest outcome, a share of the speed before; infinite where none ended
+    nearest: np.ndarray = field(repr=False)  # (rows,) its index among the samples, -1 where there is none
+    energy_gained: Array = field(repr=False)  # (rows,) as a share of the kinetic energy before
+    approach: Array = field(repr=False)  # (rows,) fastest approach left, a share of the contact's own speed
+
+    def suspects(self, tolerance: float = 0.05) -> np.ndarray:
+        """Rows that gain energy, still approach, or lie farther from every outcome than ``tolerance``."""
+        found = (self.distance, self.energy_gained, self.approach)
+        return np.flatnonzero(np.any([amount > tolerance for amount in found], axis=0))
+
+
+def audit_many(outcomes: BatchOutcomes, v_after: ArrayLike) -> BatchAudit:
+    """Compare velocities after, ``v_after`` (rows, nv), with the sampled outcomes of the same rows.
+
+    Numbers that are not finite are allowed in rows without an impact only.
+    """
+    batch = outcomes.batch
+    shape = batch.v.shape
+    given = real_array("v_after", v_after, [shape], f"shape {shape}", finite=False)
+    impacts = batch.status == Status.SOLVED
+    bad = np.flatnonzero(impacts & ~np.isfinite(given).all(axis=1))
+    if bad.size:
+        raise ValueError(f"v_after: row {bad[0]} holds a number that is not finite; wanted finite numbers")
+    from routh.kernels.common.judge import compare  # loads LLVM
+    from routh.problem_rows import scratch
+
+    found = np.full((len(batch), 4), np.nan)
+    found[:, 1] = -1.0
+    rows = batch.arrays
+    compare(rows, ~impacts, scratch(rows), given, outcomes.v, outcomes.solved, found)
+    return BatchAudit(found[:, 0], found[:, 1].astype(np.int64), found[:, 2], found[:, 3])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from routh.auditing.grids import Grid
+from routh.models.robot import RobotProblem
+from routh.models.simultaneity import redundancy
 from routh.problem import ImpactProblem
 from routh.progress import counted_through
 from routh.results import Column, Drawable, Tabular
@@ -19,10 +21,84 @@ from routh.sampling.sampler import sample
 from routh.status import StateError, Status
 from routh.storage import Stored
 from routh.text import for_terminal
-from routh.validation import Array, Options, deadline_of, integer
+from routh.validation import Array, Options, deadline_of, integer, real_array
 
 if TYPE_CHECKING:
     import pandas
+
+
+# Grids of parameters: named axes, and the points that they span in a fixed order.
+
+
+_FORM = "wanted NAME=START:STOP:COUNT or NAME=VALUE,VALUE,..."
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The product of named axes. Point k is the k-th in C order: the last axis runs fastest."""
+
+    axes: dict[str, Array]  # name -> values, (length,) each
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return tuple(len(values) for values in self.axes.values())
+
+    def __len__(self) -> int:
+        return math.prod(self.shape)
+
+    def point(self, row: int) -> dict[str, float]:
+        """The parameters of point ``row``."""
+        place = np.unravel_index(row, self.shape)
+        return {name: float(values[k]) for (name, values), k in zip(self.axes.items(), place, strict=True)}
+
+
+def grid(over: Mapping[str, Sequence[float] | Array]) -> Grid:
+    """A grid from name -> values; every axis has at least one value, and all are finite."""
+    if not isinstance(over, Mapping) or not over:
+        raise ValueError(f"over: got {over!r}; wanted a dictionary of at least one name and its values")
+    axes = {}
+    for name, values in over.items():
+        if not str(name).isidentifier():
+            raise ValueError(f"over: got the name {name!r}; wanted one that can be an argument's name")
+        array = real_array(f"over[{name!r}]", values, [(), (None,)], "a list of numbers").reshape(-1)
+        if not len(array):
+            raise ValueError(f"over[{name!r}]: got no values; wanted at least one")
+        axes[str(name)] = array
+    return Grid(axes)
+
+
+def axis_from_text(text: str) -> tuple[str, Array]:
+    """``roll=-0.3:0.3:41`` (equally spaced, both ends included) or ``mu=0.1,0.3,1`` as name and values."""
+    name, found, values = text.partition("=")
+    name = name.strip()
+    if not found or not name.isidentifier():
+        raise ValueError(f"over: got {text!r}; {_FORM}")
+    try:
+        if ":" in values:
+            start, stop, count = values.split(":")
+            number = int(count)
+            ends = float(start), float(stop)
+            if number < 1 or not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
+                raise ValueError
+            array = np.linspace(*ends, number)
+        else:
+            array = np.array([float(value) for value in values.split(",")])
+    except ValueError:
+        raise ValueError(f"over: got {text!r}; {_FORM}") from None
+    return name, real_array(f"over[{name!r}]", array, [(None,)], "finite numbers")
+
+
+def grid_from_text(texts: Sequence[str]) -> Grid:
+    """A grid from one text an axis; a name may occur once."""
+    axes: dict[str, Array] = {}
+    for text in texts:
+        name, values = axis_from_text(text)
+        if name in axes:
+            raise ValueError(f"over: got {name!r} twice; wanted each axis once")
+        axes[name] = values
+    return grid(axes)
+
 
 _GRIDS = {"score": "f", "contacts": "i", "solved": "f", "explained": "f", "status": "i"}
 
@@ -157,3 +233,80 @@ def scan(
         status.flat[row] = Status.SOLVED
     named = "ambiguity" if measure is None else getattr(measure, "__name__", "measure")
     return Scan(grid.axes, score, contacts, solved, explained, status, named)
+
+
+# How the set of outcomes grows as more contacts of a robot count as simultaneous.
+
+
+@dataclass(frozen=True)
+class GrowthRow:
+    """The set of outcomes for one choice of what is simultaneous."""
+
+    threshold: float  # gap (m) or window (s)
+    contacts: tuple[str, ...]
+    redundant: int
+    ambiguity: float  # diameter over speed before, both in the kinetic-energy norm
+    energy: tuple[float, float]  # smallest and largest kinetic energy after, J
+    solved: float  # share of the samples
+
+
+def growth(
+    problem: RobotProblem,
+    *,
+    gaps: Sequence[float] | None = None,
+    windows: Sequence[float] | None = None,
+    n: int = 1024,
+    seed: int = 0,
+    friction: str = "cone",
+    drawn: Outcomes | None = None,
+) -> list[GrowthRow]:
+    """How the set of outcomes grows as more contacts count as simultaneous.
+
+    Parameters
+    ----------
+    problem : made with the largest gap or window of interest; each row takes a part of its contacts.
+    gaps, windows : increasing thresholds, one of the two (m; s). By default every distinct distance.
+    n, seed, friction : for `routh.sample`.
+    drawn : outcomes of the contacts of a row, if they are at hand: its first n are taken
+        where they are what would be drawn.
+    """
+    if gaps is not None and windows is not None:
+        raise ValueError("gaps: got gaps and windows; wanted one of the two")
+    values = problem.time_to_contact if windows is not None else problem.dist
+    given = windows if windows is not None else gaps
+    thresholds = (
+        np.unique(values[np.isfinite(values)]) if given is None else np.asarray(given, dtype=np.float64)
+    )
+    rows: list[GrowthRow] = []
+    for threshold in thresholds:
+        kept = [name for name, value in zip(problem.names, values, strict=True) if value <= threshold]
+        if rows and tuple(kept) == rows[-1].contacts:
+            rows.append(replace(rows[-1], threshold=float(threshold)))
+        elif kept:
+            part = problem.subset(kept)
+            outcomes = _first(drawn, part, n, seed, friction)
+            if outcomes is None:
+                outcomes = sample(part, n, seed=seed, friction=friction)
+            energies = outcomes.kinetic_energy[outcomes.solved]
+            rows.append(
+                GrowthRow(
+                    float(threshold),
+                    part.names,
+                    len(redundancy(part).redundant),
+                    measure_ambiguity(outcomes).score,
+                    (float(energies.min(initial=np.inf)), float(energies.max(initial=-np.inf))),
+                    float(outcomes.solved.mean()),
+                )
+            )
+    return rows
+
+
+def _first(drawn: Outcomes | None, part: ImpactProblem, n: int, seed: int, friction: str) -> Outcomes | None:
+    """The first n samples where they are those that `routh.sample` would draw."""
+    wanted = {"method": "events", "rates": "mixed", "seed": seed, "friction": friction}
+    if drawn is None or drawn.problem.names != part.names or len(drawn) < n:
+        return None
+    if any(drawn.settings.get(name) != value for name, value in wanted.items()):
+        return None
+    arrays = {name: getattr(drawn, name)[:n] for name in ("v", "impulse", "steps", "status", "residual")}
+    return replace(drawn, **arrays, stored=None, returned=None, error=None)

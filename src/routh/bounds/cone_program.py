@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from routh import conic
+from routh.lcp import convex
 from routh.validation import Array
 
 Term = tuple[np.ndarray, Array]  # indices of variables, and their coefficients (rows x indices, or indices)
@@ -90,7 +90,7 @@ class ConeProgram:
         weights = np.zeros(self._count)
         for indices, coefficients in cost:
             np.add.at(weights, indices, coefficients)
-        answer = conic.minimise(weights, table, np.concatenate(self._constants), self._cones)
+        answer = convex.minimise(weights, table, np.concatenate(self._constants), self._cones)
         return answer.x if answer.solved else None
 
     def _block(

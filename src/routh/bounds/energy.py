@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import conic
+from routh.lcp import convex
 from routh.problem import ImpactProblem
 from routh.validation import Array, deadline_of, real_array
 
@@ -199,5 +199,5 @@ class EnergyBound(OuterBound):
         offsets[1 + nv : 1 + nv + len(polar) : width] = -margin
         cones = [("second order", 1 + nv), *[("second order", width)] * problem.nc]
         cost = np.concatenate([problem.v, [problem.speed], np.zeros(len(rows))])
-        answer = conic.minimise(cost, -table, offsets, [*cones, ("nonnegative", len(positive))])
+        answer = convex.minimise(cost, -table, offsets, [*cones, ("nonnegative", len(positive))])
         return answer.x if answer.solved else None

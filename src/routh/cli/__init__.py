@@ -5,7 +5,7 @@ import gc
 
 from routh.cli.ending import main as run_command
 from routh.cli.ending import stop_promptly
-from routh.cli.pipes import open_closed_streams
+from routh.cli.exits import open_closed_streams
 
 __all__ = ["main"]
 

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 import routh
-from routh.cli import landings, options, robot_files, robots
-from routh.cli.base import app, command
+from routh.cli import landings, options, robots
 from routh.cli.output import Output
+from routh.cli.program import app, command
 from routh.cli.requests import FilmRequest, MotionRequest, ScanRequest, SweepRequest, TipRequest
 
 
@@ -77,7 +77,7 @@ def run(
     from routh.cli.run import run_system
 
     if exact:
-        from routh.cli.exact import run_exact
+        from routh.cli.run import run_exact
 
         why = "given together with --exact, which does not sample; wanted one of them"
         options.refuse(replace(request, budget=None), why)
@@ -125,11 +125,11 @@ def impact(
     from routh.cli.run import run_file
 
     request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
-    if robot_files.is_robot(file):
+    if robots.is_robot(file):
         if max_bytes is not None:
             raise ValueError(f"--max-bytes: {file} is a robot; wanted an .npz file with it")
         return robots.run_robot(file, placed, request, place, output)
-    robot_files.refuse_without_robot(file, placed)
+    robots.refuse_without_robot(file, placed)
     return run_file(file, request, place, output, max_bytes)
 
 
@@ -137,7 +137,7 @@ def impact(
 def tip(
     file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
     landed: landings.Landed,
-    robot: robot_files.RobotFile,
+    robot: robots.RobotFile,
     request: TipRequest,
     picture: options.PictureFile,
     output: Output,
@@ -165,7 +165,7 @@ def tip(
 def scan(
     source: options.Source,
     landed: landings.Landed,
-    robot: robot_files.RobotFile,
+    robot: robots.RobotFile,
     picture: options.PictureFile,
     output: Output,
     request: ScanRequest,
@@ -187,7 +187,7 @@ def scan(
 @command("sweep")
 def sweep(
     landed: landings.Landed,
-    robot: robot_files.RobotFile,
+    robot: robots.RobotFile,
     output: Output,
     request: SweepRequest,
     source: options.OptionalSource = None,
@@ -251,12 +251,12 @@ def audit(
       routh audit box-wall --restitution 0.5 --out laws.png
       routh audit robot.xml --qvel "2:-1" --law moreau --law lzb
     """
-    from routh.cli.law_audit import run_law_audit
+    from routh.cli.audit import run_law_audit
 
-    if robot_files.is_robot(source) and not request.law:
+    if robots.is_robot(source) and not request.law:
         if request.restitution is not None:
             raise ValueError("--restitution: is for laws; wanted --law NAME with it, or a system")
-        robot_files.refuse_changes(source, change)
+        robots.refuse_changes(source, change)
         report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
         return robots.run_audit(Path(source), landed, placed, request, report, output)
     options.refuse(landed, "is for rollouts of robots; wanted none of it with a law")
@@ -267,7 +267,7 @@ def audit(
 def animate(
     source: options.Source,
     landed: landings.Landed,
-    robot: robot_files.RobotFile,
+    robot: robots.RobotFile,
     output: Output,
     request: FilmRequest,
 ) -> int:
@@ -283,16 +283,15 @@ def animate(
       routh animate rocking-block --out block.gif --duration 0.3 --pace 0.1
       routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
     """
-    from routh.cli.animate import animate_system
-    from routh.cli.robot_film import animate_robot
+    from routh.cli.film import animate_robot, animate_system
 
     target = options.output_file(request.out or Path(f"{Path(source).stem}.gif"), options.FILMS)
-    if robot_files.is_robot(source):
-        robot_files.refuse_changes(source, request.change)
+    if robots.is_robot(source):
+        robots.refuse_changes(source, request.change)
         if request.budget is not None:
             raise ValueError("--budget: is for systems; wanted a shorter --duration of a robot")
         return animate_robot(Path(source), landed, robot, request, target, output)
-    robot_files.refuse_without_robot(source, landed, robot, request.robot)
+    robots.refuse_without_robot(source, landed, robot, request.robot)
     return animate_system(source, request, target, output)
 
 
@@ -327,7 +326,7 @@ def simulate(
 def view(
     source: options.PlanarSource,
     landed: landings.Landed,
-    robot: robot_files.RobotFile,
+    robot: robots.RobotFile,
     grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
     restitution: robots.Restitution = None,
     window: robots.Window = None,

@@ -10,9 +10,7 @@ import threading
 import time
 from contextlib import suppress
 
-from routh.cli.exits import Exit
-from routh.cli.kept import what_is_kept
-from routh.cli.pipes import output_is_forgotten
+from routh.cli.exits import Exit, output_is_forgotten, what_is_kept
 
 INTERRUPTED = int(Exit.INTERRUPTED)
 PATIENCE = 0.6  # s between Ctrl-C and the end, where compiled code keeps Python from hearing it

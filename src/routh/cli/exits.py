@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
+
+from routh.text import for_terminal
 
 
 class Exit(IntEnum):
@@ -77,3 +83,83 @@ def table() -> list[str]:
             told = commands if commands == "all" else ", ".join(f"`{one}`" for one in commands.split(", "))
             lines.append(f"| {code:d} | {told} | {meaning} |")
     return lines
+
+
+# What an interrupted command has kept, in words.
+#
+# The thread that ends the process may have to tell it while an import is under way: nothing is imported then.
+
+
+GO_ON = "the same command goes on from there"
+NAMED = 3  # files; of more the number is told
+_tellers: list[Callable[[], str]] = []
+
+
+def when_interrupted(tell: Callable[[], str]) -> None:
+    """Let ``tell`` say what this command has kept, in one clause; without it the files written are named."""
+    _tellers.append(tell)
+
+
+def what_is_kept() -> str:
+    """One clause, or nothing where that cannot be told."""
+    with suppress(Exception):
+        return for_terminal(_tellers[-1]() if _tellers else _files())
+    return ""
+
+
+def _files() -> str:
+    storage = sys.modules.get("routh.storage")
+    written: list[object] = getattr(storage, "written_files", list)()
+    if not written:
+        return "no result was written"
+    if len(written) > NAMED:
+        few = len(written) < getattr(storage, "REMEMBERED", 0)
+        return f"kept: {'' if few else 'at least '}{len(written)} files, the last of them {written[-1]}"
+    return f"kept: {', '.join(map(str, written))}"
+
+
+# Output that nobody reads any more (``routh list | head``) is no error.
+
+
+@contextmanager
+def until_nobody_reads() -> Iterator[None]:
+    """Run a command; that whoever reads its output has gone (``| head``) changes not even its exit code."""
+    import typer
+
+    try:
+        yield
+    except BrokenPipeError:
+        forget_output()
+        raise typer.Exit(0) from None
+    finally:
+        with unread():
+            sys.stdout.flush()
+
+
+@contextmanager
+def unread() -> Iterator[None]:
+    """Print: where nobody reads it, neither this nor what follows goes anywhere, and the work goes on."""
+    try:
+        yield
+    except BrokenPipeError:
+        forget_output()
+
+
+def open_closed_streams() -> None:
+    """What is printed where there is no output at all (``>&-``) goes nowhere, not into the next file."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+
+
+def forget_output() -> None:
+    """Send what is still to be printed nowhere: nobody reads it, and Python would complain at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def output_is_forgotten() -> bool:
+    """Whether what is printed goes nowhere."""
+    with suppress(OSError, ValueError, AttributeError):
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
+    return False

@@ -15,14 +15,14 @@ from routh.text import for_rich
 if TYPE_CHECKING:
     from mujoco import MjModel
 
-    from routh.models.landed import Landing
+    from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
     from routh.sampling import Outcomes
     from routh.validation import Options
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 ANGLES = ("roll", "pitch", "yaw")
-# `routh.models.landed.MOTION`, which would load NumPy for every command
+# `routh.models.landings.MOTION`, which would load NumPy for every command
 MOTION = ("speed", "heading", "roll_rate", "pitch_rate", "yaw_rate")
 NUMBERS = (*ANGLES, *MOTION)  # what of a landing is a number that a grid may have as an axis, besides drop
 
@@ -114,7 +114,7 @@ def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: s
     ``wider``: the problem with three windows; ``drawn``: the outcomes of the answer, drawn with this friction
     and seed.
     """
-    from routh.auditing.growth import growth
+    from routh.auditing.scans import growth
 
     times, windows = wider.time_to_contact, (window / 3.0, window, 3.0 * window)
     counts = {window: int((times <= window).sum()) for window in windows}

@@ -22,7 +22,7 @@ def show_systems(output: Output) -> int:
 
 def show_system(name: str, output: Output) -> int:
     """A system's parameters with their units, defaults and meanings; the exit code."""
-    from routh.systems.parameters import parameters
+    from routh.systems.base import parameters
 
     found = parameters(name)  # refuses a name that is none
     entry = CATALOGUE[name]

@@ -34,8 +34,8 @@ def _system_names(incomplete: str) -> list[tuple[str, str]]:
 
 def _parameter_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """What a shell offers after --set: the parameters of the system that is named before."""
+    from routh.systems.base import parameters
     from routh.systems.catalogue import CATALOGUE
-    from routh.systems.parameters import parameters
 
     words = [ctx.params.get("name"), ctx.params.get("source"), *ctx.args]  # not all are parsed by then
     name = next((str(word) for word in words if word in CATALOGUE), None)

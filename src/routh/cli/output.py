@@ -25,14 +25,15 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from routh.cli.exits import forget_output, unread
 from routh.cli.options import Json, Quiet
-from routh.cli.pipes import forget_output, unread
 from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 PATIENCE = 2.0  # s before anything says that it is still at work
 LINE_EVERY = 10.0  # s between two lines that say so where there is no terminal

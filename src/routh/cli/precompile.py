@@ -13,7 +13,7 @@ import numpy as np
 
 from routh import systems, two_body
 from routh.batch import ImpactBatch
-from routh.cli.kept import GO_ON, when_interrupted
+from routh.cli.exits import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.compiling import compile_seconds, find_cuda
 from routh.problem import ImpactProblem

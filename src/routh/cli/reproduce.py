@@ -8,13 +8,10 @@ from pathlib import Path
 
 from rich.table import Table
 
-from routh.cli.exits import Exit
-from routh.cli.kept import GO_ON, when_interrupted
+from routh.cli.exits import GO_ON, Exit, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.reproduce import Settings
-from routh.reproduce.report import cells, write_report
-from routh.reproduce.runner import Finished, choose, load, run
-from routh.reproduce.table import counted, statements
+from routh.reproduce.runner import Finished, cells, choose, counted, load, run, statements, write_report
 from routh.text import for_rich
 from routh.viz import style
 

@@ -1,4 +1,4 @@
-"""What ``tip``, ``scan``, ``sweep``, ``animate``, ``simulate`` are asked: options, see `routh.cli.groups`."""
+"""What ``tip``, ``scan``, ``sweep``, ``animate``, ``simulate`` are asked: options in groups."""
 
 from __future__ import annotations
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from routh.cli import options, robot_files
+from routh.cli import options
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output, plain_table
-from routh.cli.robot_files import RobotFile
 from routh.status import Status
 from routh.text import for_rich
 
@@ -25,12 +24,78 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from routh.auditing.rollout import RolloutAudit
-    from routh.models.landed import Landing
+    from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
+    from routh.validation import Options
+
+
+# Which robot a command is given: its file, the folders it may read, and the posture that it starts from.
+
+
+SUFFIXES = (".xml", ".mjcf", ".urdf")
+option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
+
+
+def is_robot(file: str | Path) -> bool:
+    """Whether a file is a robot's, by its name."""
+    return Path(file).suffix.lower() in SUFFIXES
+
+
+def refuse_without_robot(source: str | Path, *groups: object) -> None:
+    """An option that only robots can honour is an error for a system and for a file of matrices."""
+    for group in groups:
+        options.refuse(group, f"{source} is no robot file; wanted one with it: {', '.join(SUFFIXES)}")
+
+
+def refuse_changes(source: str, changes: object) -> None:
+    """Parameters are a system's."""
+    if changes:
+        raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
+
+
+@dataclass(frozen=True)
+class RobotFile:
+    """How a robot's file is read."""
+
+    root: Annotated[
+        list[Path] | None,
+        option(
+            "--root",
+            metavar="FOLDER",
+            help="A further folder whose files the model may use, and that holds its packages; repeatable.",
+        ),
+    ] = None
+    state: Annotated[
+        Path | None,
+        option(
+            "--state",
+            metavar="FILE",
+            help="Posture and velocity from a file: qpos and qvel in .npz or .json.",
+        ),
+    ] = None
+    keyframe: Annotated[str | None, option(help="Keyframe to start from, by name or number.")] = None
+
+    def load(self, file: Path, *, lands: bool = True, **further: object) -> MjModel:
+        """The MjModel; a URDF that lands floats, over level ground. ``further`` is told the loader."""
+        from routh.models import drop, mujoco
+
+        load = drop.load_landing if lands else mujoco.load
+        return load(file, roots=self.root or (), **options.given(**further))
+
+    def posture(self, model: MjModel) -> Options:
+        """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
+        if self.state is None:
+            return {"keyframe": self.keyframe}
+        if self.keyframe is not None:
+            raise ValueError("--state: given together with --keyframe; wanted one of them")
+        from routh.models.files import read_state
+
+        return {"qpos": read_state(self.state, int(model.nq), int(model.nv)).qpos}
+
 
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 
-_robot = partial(robot_files.option, min=0.0)
+_robot = partial(option, min=0.0)
 Window = Annotated[
     float | None,
     _robot(
@@ -64,15 +129,15 @@ class Standing(RobotFile):
 
     qpos: Annotated[
         str | None,
-        robot_files.option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
+        option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
     ] = None
-    qvel: Annotated[str | None, robot_files.option(help='Velocities, likewise: "2:-1.0".')] = None
+    qvel: Annotated[str | None, option(help='Velocities, likewise: "2:-1.0".')] = None
     window: Window = None
     gap: Annotated[
         float | None, _robot(help="Instead of --window: contacts within this distance are simultaneous, m.")
     ] = None
-    floating: Annotated[bool, robot_files.option("--floating", help="Let the root of a URDF float.")] = False
-    ground: Annotated[float | None, robot_files.option(help="Add level ground at this height, m.")] = None
+    floating: Annotated[bool, option("--floating", help="Let the root of a URDF float.")] = False
+    ground: Annotated[float | None, option(help="Add level ground at this height, m.")] = None
     deepest: Deepest = DEEPEST
     past_limit: PastLimit = PAST_LIMIT
 
@@ -83,7 +148,7 @@ class Placed(Standing):
 
     compare_windows: Annotated[
         bool,
-        robot_files.option(
+        option(
             "--compare-windows",
             help="Say what a third of the window and three windows would change; draws outcomes for both.",
         ),
@@ -167,7 +232,7 @@ def run_audit(
     """Roll out, audit, and write the report; the exit code."""
     from routh.auditing.rollout import audit as audit_rollout
     from routh.models.robot import NoContactError
-    from routh.viz.audit_report import write_report
+    from routh.viz.pages import write_report
 
     lands = landed.drop is not None
     if not lands:
@@ -282,7 +347,7 @@ def load_state(
 ) -> tuple[MjModel, MjData]:
     """The MjModel of a file, with a sky for films, and the MjData of the state that was asked for."""
     from routh.models import mujoco
-    from routh.models.states import read_state
+    from routh.models.files import read_state
 
     model = placed.load(file, lands=lands, floating=placed.floating or None, ground=placed.ground, sky=sky)
     qpos, qvel = parse_values("--qpos", placed.qpos), parse_values("--qvel", placed.qvel)

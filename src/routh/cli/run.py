@@ -8,27 +8,90 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from rich.table import Table
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.cli import options, tables
-from routh.cli.elastic import run_elastic
 from routh.cli.exits import Exit
-from routh.cli.nothing import notes_shown, tell_nothing_approaches
 from routh.cli.options import Request
-from routh.cli.output import Output
-from routh.cli.picture import terminal_picture
+from routh.cli.output import Output, plain_table
+from routh.cli.tables import notes_shown, tell_nothing_approaches, terminal_picture
 from routh.compiling import compile_seconds
+from routh.exact.build import exact_set
+from routh.exact.result import ExactSet
+from routh.laws import TwoBody
+from routh.models.base import Model, State
+from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
-from routh.sampling.answers import Answer
+from routh.sampling.answers import Answer, contact_modes, make_answer
+from routh.sampling.filling import fill
 from routh.sampling.sampler import check_count
+from routh.status import Status
 from routh.storage import MAX_BYTES
 from routh.systems import System
+from routh.systems.d19 import ConstrainedMotion
 from routh.text import for_rich
-from routh.validation import Options
+from routh.validation import Array, Options
 from routh.viz import style
-from routh.viz.outcomes import outcomes_figure, system_figure
+from routh.viz.plotting import outcomes_figure, system_figure
+from routh.viz.snapshots import state_figure
+from routh.viz.velocity import velocity_figure
+
+# ``routh run`` on a single contact with restitution: one answer per hypothesis, no set.
+
+
+_MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
+
+
+def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
+    """The outcome by each hypothesis of restitution, and its picture; the exit code."""
+    from routh.viz.two_body import restitution_figure
+
+    before = float(problem.kinetic_energy())
+    headings = (">normal (m/s)", ">slip (m/s)", ">impulse (N s)", ">energy left (%)")
+    table = plain_table("restitution of", *headings)
+    rows, results = [], {hypothesis: TwoBody(hypothesis)(problem) for hypothesis in _MEANINGS}
+    v = np.array([result.v for result in results.values()])
+    answer = make_answer(problem, v, contact_modes(problem, v), whole=True)  # how far hypotheses are apart
+    for hypothesis, meaning in _MEANINGS.items():
+        result = results[hypothesis]
+        normal, *slip = result.contact_velocity[0]
+        left = 100.0 * result.kinetic_energy / before if before > 0.0 else 0.0
+        noise = 1e-12 * float(problem.scaling.velocity[0])
+        words = ", ".join("0" if abs(value) < noise else f"{value:.4g}" for value in slip)
+        cells = [f"{normal:.4g}", words, f"{result.impulse[0, 0]:.4g}"]
+        table.add_row(meaning, *cells, f"{left:.1f}")
+        row = {"v": result.v, "contact_velocity": result.contact_velocity[0], "impulse": result.impulse[0]}
+        told = {"hypothesis": hypothesis, "status": result.status.name}
+        rows.append({**told, **row, "kinetic_energy": result.kinetic_energy})
+    output.answer([_sentence(answer)])
+    output.show("", title)
+    mu, e = float(problem.mu[0]), float(problem.restitution[0])
+    output.say(f"[dim]{source} · one contact, friction {mu:g}, restitution {e:g}[/dim]\n")
+    output.show(table)
+    written = output.picture(place, lambda: restitution_figure(problem))
+    ambiguity = {**answer.as_data(), "sentences": [_sentence(answer)]}
+    output.emit(
+        ambiguity=ambiguity,
+        contacts=list(problem.names),
+        kinetic_energy_before=before,
+        hypotheses=rows,
+        picture=written,
+    )
+    return 0
+
+
+def _sentence(answer: Answer) -> str:
+    if not answer.ambiguous or answer.between is None:
+        return "Not ambiguous: one contact follows one path, and the hypotheses of restitution agree."
+    first, second = (list(_MEANINGS.values())[one.index] for one in answer.between)
+    return (
+        f"Ambiguity {answer.score:.2g} of the speed before: one contact follows one path, and hypotheses of "
+        f'restitution differ, from "{first}" to "{second}".'
+    )
+
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
@@ -43,7 +106,6 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
     system = systems.get(name, **parse_changes(changes, name))
     if system.kind == "motion":
         options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
-        from routh.cli.motion import run_motion  # whose models are many
 
         return run_motion(system, place, output)
     assert system.problem is not None
@@ -195,3 +257,109 @@ def _show(shown: Comparison, request: Request, output: Output) -> None:
         )
     if shown.outcomes.solved.any() and not output.quiet:
         output.show("", terminal_picture(shown, output.console))
+
+
+# ``routh run NAME --exact``: the set itself instead of samples of it.
+
+
+EXACT_SECONDS = 60.0
+
+
+def run_exact(
+    name: str, changes: list[str], place: Path | None, output: Output, budget: float | None = None
+) -> int:
+    """Compute a system's exact set, print its vertices and draw it; the exit code."""
+    system = systems.get(name, **parse_changes(changes, name))
+    with output.busy("computing the exact set"):
+        exact = exact_set(system.rational, budget=EXACT_SECONDS if budget is None else budget)
+    answer = exact.answer()
+    output.answer(answer.lines())
+    output.show("", f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
+    output.say(f"[dim]{system.paper.source} · {exact.status.name} in {1e3 * exact.seconds:.1f} ms[/dim]\n")
+    output.show(_table(exact))
+    output.say(
+        f"{len(exact.inner)} inner and {len(exact.outer)} outer pieces ({exact.outer_from}); "
+        f"gap {exact.gap:.1e} of the speed before"
+    )
+    drawn = exact.rational.nt == 1 and len(exact.inner) > 0
+    written = output.picture(place if drawn else None, lambda: _exact_figure(exact))
+    output.emit(ambiguity=answer.as_data(), **_as_data(exact), system=name, picture=written)
+    return Exit.DONE if exact.status is not Status.INCOMPLETE else Exit.WITHOUT_RESULT
+
+
+def _table(exact: ExactSet) -> Table:
+    """Contact velocities at the vertices of every inner piece."""
+    table = Table(title="vertices of the set: contact velocities, m/s", title_justify="left")
+    table.add_column("piece", justify="right")
+    parts = ("normal", "tangent") if exact.rational.nt == 1 else ("normal", "tangent 1", "tangent 2")
+    for name in exact.rational.names:
+        for part in parts:
+            table.add_column(f"{for_rich(name)} {part}", justify="right")
+    for index, piece in enumerate(exact.inner, start=1):
+        for velocity in exact.problem.contact_velocity(piece.points):
+            table.add_row(str(index), *(f"{x:.6f}" for x in np.round(velocity.ravel(), 9) + 0.0))
+    return table
+
+
+def _exact_figure(exact: ExactSet) -> style.Figure:
+    """The set over samples that fill it."""
+    shown = compare(fill(exact.problem, max_samples=1024).outcomes, ways=False)
+    return velocity_figure(shown, exact=exact, view="ends")
+
+
+def _as_data(exact: ExactSet) -> dict[str, object]:
+    return {
+        "status": exact.status.name,
+        "gap": exact.gap if exact.gap < float("inf") else None,
+        "eta": exact.eta,
+        "seconds": exact.seconds,
+        "pieces": [
+            {"dimension": piece.dimension, "vertices": [[str(x) for x in v] for v in piece.vertices]}
+            for piece in exact.inner
+        ],
+    }
+
+
+# ``routh run`` on a system that moves: its first state.
+
+
+def run_motion(system: System, place: Path | None, output: Output) -> int:
+    """Show where a motion starts and say how to simulate it; the exit code."""
+    assert system.model is not None
+    assert system.state is not None
+    model, state = system.model, system.state
+    gaps = model.gaps(state.q)
+    Jn, _ = model.jacobians(state.q)
+    output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
+    output.say(f"[dim]{system.paper.source} · a motion, shown in its first state[/dim]\n")
+    if isinstance(model, PlanarModel):
+        output.show(_state_table(model, state), "")
+    if model.contacts:
+        output.show(_contact_table(model, gaps, Jn @ state.v))
+    output.say(f"\nWhat happens next: [bold]routh simulate {system.name}[/bold]; in Python:")
+    how = (
+        "system.run()"
+        if isinstance(system, ConstrainedMotion)
+        else "routh.simulate(system.model, system.state, duration=2.0)"
+    )
+    output.say(f"  system = routh.systems.get({system.name!r})\n  trajectory = {how}")
+    written = output.picture(place, lambda: state_figure(system))
+    contacts = [info.name for info in model.contacts]
+    told = {"q": state.q, "v": state.v, "contacts": contacts, "gaps": gaps, "picture": written}
+    output.emit(system=system.name, kind=system.kind, **told)
+    return 0
+
+
+def _state_table(model: PlanarModel, state: State) -> Table:
+    table = plain_table("coordinate (m, rad)", ">value", ">rate")
+    for name, q, v in zip(model.coordinates, state.q, state.v, strict=True):
+        table.add_row(for_rich(name), f"{q:.4g}", f"{v:.4g}")
+    return table
+
+
+def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:
+    table = plain_table("contact", ">gap (m)", ">normal velocity (m/s)", ">friction", ">restitution")
+    for info, gap, normal in zip(model.contacts, gaps, approach, strict=True):
+        numbers = f"{gap:.4g}", f"{normal:.4g}", f"{info.mu:g}", f"{info.restitution:g}"
+        table.add_row(for_rich(info.name), *numbers)
+    return table

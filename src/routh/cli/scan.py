@@ -9,14 +9,13 @@ from pathlib import Path
 
 from rich.table import Table
 
-from routh.auditing.grids import grid_from_text
-from routh.auditing.scans import Scan, scan
+from routh.auditing.scans import Scan, grid_from_text, scan
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
-from routh.cli.points import exit_of_points, tell_unsolved
 from routh.cli.requests import MEASURES, ScanRequest
-from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
-from routh.models.landed import Landing
+from routh.cli.robots import RobotFile, is_robot, refuse_without_robot
+from routh.cli.tables import exit_of_points, tell_unsolved
+from routh.models.landings import Landing
 from routh.models.mujoco.touchdown import landing_regime
 from routh.models.regime import regimes_line
 from routh.problem import ImpactProblem

@@ -15,7 +15,7 @@ import numpy as np
 from rich.table import Table
 
 from routh import laws, systems
-from routh.cli import options, robot_files
+from routh.cli import options, robots
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
@@ -68,14 +68,14 @@ def run_simulate(
     law = None if request.law is None else laws.LAWS[choice("--law", request.law, tuple(laws.LAWS))]()
     place = request.place(Path(source).stem)
     if place is not None and place.suffix.lower() not in options.PICTURES:
-        from routh.viz.encoding import film_kind
+        from routh.viz.films import film_kind
 
         film_kind(place)  # before the work, not after it
-    if robot_files.is_robot(source):
-        robot_files.refuse_changes(source, request.change)
+    if robots.is_robot(source):
+        robots.refuse_changes(source, request.change)
         start = robot_start(Path(source), landed, placed, request, output)
     else:
-        robot_files.refuse_without_robot(source, landed, placed)
+        robots.refuse_without_robot(source, landed, placed)
         if request.self_contacts:
             raise ValueError(f"--self-contacts: {source} is no robot file; wanted one with it")
         start = system_start(source, request)
@@ -305,11 +305,11 @@ def _picture(
 
 def _film(start: Start, bundle: Bundle, place: Path, request: MotionRequest) -> Path:
     if start.robot is None:
-        from routh.viz.animate import animate
+        from routh.viz.films import animate
 
         speed = 1.0 if request.pace is None else request.pace
         return animate(start.drawn, bundle, place, fps=request.fps, speed=speed, title=start.name)
-    from routh.viz.encoding import check_frames, write_frames
+    from routh.viz.films import check_frames, write_frames
     from routh.viz.robot_film import frames
 
     pace = real("--pace", _ROBOT_PACE if request.pace is None else request.pace, above=0.0)
@@ -332,8 +332,7 @@ def _robot_film(start: Start, bundle: Bundle, times: Array) -> Film:
 
 def _last_frame(start: Start, bundle: Bundle, output: Output) -> np.ndarray | None:
     """The robot at the end; None, with a word about it, where nothing can draw it."""
-    from routh.viz.offscreen import NoRendererError
-    from routh.viz.robot_film import frames
+    from routh.viz.robot_film import NoRendererError, frames
 
     times = np.array([0.0, max(float(one.t[-1]) for one in bundle)])
     try:

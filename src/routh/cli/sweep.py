@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from routh.auditing.grids import grid_from_text
-from routh.cli.kept import GO_ON, when_interrupted
+from routh.auditing.scans import grid_from_text
+from routh.cli.exits import GO_ON, when_interrupted
 from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
-from routh.cli.points import exit_of_points, tell_unsolved
 from routh.cli.requests import MEASURES, SweepRequest
-from routh.cli.robot_files import RobotFile, is_robot, refuse_without_robot
+from routh.cli.robots import RobotFile, is_robot, refuse_without_robot
+from routh.cli.tables import exit_of_points, tell_unsolved
 from routh.models.regime import regimes_line
 from routh.sweep.measures import ambiguity, tipping
 from routh.sweep.recipe import Recipe, recipe
@@ -24,7 +24,7 @@ from routh.sweep.studies import RunReport, Study, study
 from routh.text import for_rich
 from routh.validation import Options, choice
 
-LANDING, TOUCHDOWN = "routh.models.dropping:landing_problem", "routh.robust.feet:touchdown_problem"
+LANDING, TOUCHDOWN = "routh.models.drop:landing_problem", "routh.robust.feet:touchdown_problem"
 _LOOKED_AT = 32  # landings of a study whose regime is told; each takes some milliseconds
 
 
@@ -93,7 +93,7 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
 
 def regimes_of(made: Study) -> list[str]:
     """Of landings at some points of the grid, in what regime each is; none for what does not land."""
-    from routh.models.dropping import landing_of
+    from routh.models.drop import landing_of
     from routh.models.mujoco.touchdown import landing_regime
 
     grid, problems = made.plan.grid, made.plan.problems

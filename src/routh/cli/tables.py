@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
-from routh.cli.output import plain_table
-from routh.friction import ContactMode
+from routh.cli.exits import Exit
+from routh.cli.output import Output, plain_table
+from routh.friction.cones import ContactMode
 from routh.laws.base import ImpactResult
+from routh.problem import ImpactProblem
 from routh.sampling import Answer, Outcomes
-from routh.sampling.answers import contact_modes
+from routh.sampling.answers import ENOUGH, contact_modes, nothing_approaches
 from routh.sampling.outcomes import ModeRow
 from routh.status import Status
-from routh.text import for_rich, percent
+from routh.text import for_rich, for_terminal, percent
+from routh.validation import Array
+from routh.viz.density import limits
+from routh.viz.panels import Axis, Panel, telling_panel
+from routh.viz.velocity import known
 
 MOST_ROWS = 12
 MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact by contact
@@ -216,3 +224,160 @@ def _bar(share: float, width: int) -> Text:
 def _energy(row: ModeRow, before: float) -> str:
     low, high = (100.0 * value / before if before > 0.0 else 0.0 for value in row.kinetic_energy)
     return f"{low:.1f}" if high - low < 0.05 else f"{low:.1f} to {high:.1f}"
+
+
+# Many points together: how many of their samples are solved, said in a line and by the exit code.
+
+
+def tell_unsolved(status: np.ndarray, solved: Array, output: Output) -> None:
+    """A line where fewer than 99 % of the samples of all points are solved; see `exit_of_points`."""
+    sampled = solved[status == Status.SOLVED]
+    if sampled.size and sampled.mean() < ENOUGH:
+        few = int((sampled < ENOUGH).sum())
+        output.show(
+            f"[yellow]Only {percent(float(sampled.mean()))} of the samples are solved[/yellow], fewer than "
+            f"{ENOUGH:.0%} at {few} of {len(sampled)} points; the scores are made of the solved ones alone. "
+            "routh impact on such a point says why not and what to try."
+        )
+
+
+def exit_of_points(status: np.ndarray, solved: Array) -> Exit:
+    """What a command over many points ends with.
+
+    ``status`` (grid) says SOLVED where there is an impact that was sampled; ``solved`` (grid) is the share of
+    its samples that are solved.
+    """
+    sampled = status == Status.SOLVED
+    if not sampled.any():
+        nothing = np.isin(status, (Status.NO_IMPACT, Status.NO_CONTACT)).all()
+        return Exit.NOTHING_APPROACHES if nothing else Exit.WITHOUT_RESULT
+    share = float(solved[sampled].mean())
+    if share == 0.0:
+        return Exit.WITHOUT_RESULT
+    return Exit.DONE if share >= ENOUGH else Exit.TOO_FEW_SOLVED
+
+
+# What is said where there is no impact: nothing approaches.
+
+
+def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, notes: str = "") -> int:
+    """Say that there is no impact and what to do; the exit code.
+
+    ``notes``: what was said while the problem was made.
+    """
+    normal = problem.Jn @ problem.v
+    output.answer(nothing_approaches(problem).lines())
+    output.show("There is no impact, so nothing is drawn.", "", title, *notes_shown(notes))
+    if hasattr(problem, "qvel"):
+        propose = 'Give the robot a velocity: --drop 1.0 lets it land, --qvel "2:-1.0" sets one by index.'
+    elif not np.any(problem.v):
+        propose = "The velocity v is zero; give the velocity before the impact."
+    else:
+        propose = "Jn @ v < 0 means approach: look at the signs of v, and of the normals in Jn."
+    output.show(propose)
+    told = {"ambiguity": None, "contacts": list(problem.names), "approaching": [], "picture": None}
+    output.emit(**told, normal_velocity=normal, propose=propose)
+    return Exit.NOTHING_APPROACHES
+
+
+def notes_shown(notes: str) -> list[Text]:
+    """What was said before, with its colours, as it is printed later."""
+    return [Text.from_ansi(notes)] if notes else []
+
+
+# A picture of the set in the terminal: no package needed, and enough to see that it is a set.
+
+
+WIDTH, HEIGHT = 60, 15  # characters; a braille character has 2 by 4 dots
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille character
+_SHADES = ("blue", "bright_blue", "bold bright_cyan")  # few, more, most samples
+
+
+def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
+    """Where the impact ends, in the two contact velocities that tell most."""
+    problem, outcomes = shown.problem, shown.outcomes
+    panel = telling_panel(problem, known(shown))
+    width = max(min(WIDTH, console.width - 14), 20)
+    ends = outcomes.v[outcomes.solved]
+    marks = [("◆", "bright_red", result.v) for result in shown.simultaneous]
+    marks += [("■", "bright_yellow", result.v) for result in shown.sequential.values()]
+    everything = np.concatenate([ends, *(v[None] for _, _, v in marks)])
+    floor = [1e-4 * axis.size(problem) for axis in panel]
+    x, y = (axis.values(problem, everything) for axis in panel)
+    extent = (*limits(x, smallest=floor[0]), *limits(y, smallest=floor[1]))
+    rows = _canvas(x[: len(ends)], y[: len(ends)], extent, width, _is_unicode(console))
+    for (sign, color, _), px, py in zip(marks, x[len(ends) :], y[len(ends) :], strict=True):
+        column, row = _cell(px, py, extent, width)
+        rows[row][column] = (sign if _is_unicode(console) else "X", color)
+    return Group(*_lines(rows, panel, extent, shown))
+
+
+def _canvas(
+    x: Array, y: Array, extent: tuple[float, ...], width: int, fancy: bool
+) -> list[list[tuple[str, str]]]:
+    """Characters with their styles, the top row first."""
+    left, right, bottom, top = extent
+    dots, _, _ = np.histogram2d(-y, x, bins=(4 * HEIGHT, 2 * width), range=((-top, -bottom), (left, right)))
+    cells = dots.reshape(HEIGHT, 4, width, 2).transpose(0, 2, 1, 3)  # (rows, columns, 4, 2)
+    counts = cells.sum(axis=(2, 3))
+    codes = ((cells > 0) * _DOTS).sum(axis=(2, 3))
+    shade = np.zeros(counts.shape, dtype=int)
+    if counts.max() > 1:
+        share = np.log1p(counts) / np.log1p(counts.max())
+        shade = np.clip((3 * share).astype(int), 0, 2)
+    zero_column, zero_row = _cell(0.0, 0.0, extent, width)
+    rows = []
+    for i in range(HEIGHT):
+        row = []
+        for j in range(width):
+            if codes[i, j]:
+                row.append((chr(0x2800 + int(codes[i, j])) if fancy else "*", _SHADES[shade[i, j]]))
+            else:
+                row.append((_axis_sign(i == zero_row, j == zero_column, fancy), "dim"))
+        rows.append(row)
+    return rows
+
+
+def _axis_sign(on_row: bool, on_column: bool, fancy: bool) -> str:
+    horizontal, vertical, crossing = "─│┼" if fancy else "-|+"
+    if on_row and on_column:
+        return crossing
+    return horizontal if on_row else vertical if on_column else " "
+
+
+def _cell(x: float, y: float, extent: tuple[float, ...], width: int) -> tuple[int, int]:
+    left, right, bottom, top = extent
+    column = int(np.clip((x - left) / (right - left) * width, 0, width - 1))
+    row = int(np.clip((top - y) / (top - bottom) * HEIGHT, 0, HEIGHT - 1))
+    return column, row
+
+
+def _lines(
+    rows: list[list[tuple[str, str]]], panel: Panel, extent: tuple[float, ...], shown: Comparison
+) -> list[Text]:
+    left, right, bottom, top = extent
+    width = len(rows[0])
+    margin = 11
+    lines = [Text(f"{'':{margin}}{_label(panel[1], shown.problem)}")]
+    for i, row in enumerate(rows):
+        number = f"{top:.3g}" if i == 0 else f"{bottom:.3g}" if i == len(rows) - 1 else ""
+        runs = groupby(row, key=lambda cell: cell[1])  # few changes of colour, little for a terminal to do
+        spans = [("".join(sign for sign, _ in run), color) for color, run in runs]
+        lines.append(Text.assemble(f"{number:>{margin - 1}} ", *spans))
+    label = _label(panel[0], shown.problem)
+    low, high = f"{left:.3g}", f"{right:.3g}"
+    lines.append(Text(f"{'':{margin}}{low}{label:^{max(width - len(low) - len(high), 1)}}{high}"))
+    key = Text.assemble(" " * margin, ("⣿", _SHADES[1]), " the set")
+    if shown.simultaneous:
+        key.append("   ◆", "bright_red").append(" all at once   ")
+        key.append("■", "bright_yellow").append(" one at a time")
+    lines.append(key)
+    return lines
+
+
+def _label(axis: Axis, problem: ImpactProblem) -> str:
+    return f"{for_terminal(problem.names[axis.contact])} {axis.quantity(problem)}"
+
+
+def _is_unicode(console: Console) -> bool:
+    return (console.encoding or "").lower().startswith("utf")

@@ -14,7 +14,7 @@ from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
-from routh.cli.robot_files import RobotFile
+from routh.cli.robots import RobotFile
 from routh.sampling.answers import ENOUGH
 from routh.text import for_rich, percent
 from routh.validation import Options
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from mujoco import MjModel
 
-    from routh.models.landed import Landing
+    from routh.models.landings import Landing
     from routh.robust.region import SafeRegion
     from routh.robust.tipping import Tipping
 

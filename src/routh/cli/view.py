@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routh.cli import options
-from routh.cli.kept import when_interrupted
+from routh.cli.exits import when_interrupted
 from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
-from routh.cli.robot_files import RobotFile, is_robot, refuse_changes, refuse_without_robot
+from routh.cli.robots import RobotFile, is_robot, refuse_changes, refuse_without_robot
 from routh.cli.run import parse_changes
 from routh.validation import Options
 
@@ -53,7 +53,7 @@ def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Op
 
 def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mechanism:
     """What the command line asks to be shown."""
-    from routh.view.show import as_mechanism
+    from routh.view.session import as_mechanism
 
     if not is_robot(source):
         return as_mechanism(source, start)

@@ -2,34 +2,34 @@
 
 from inspect import ismodule as _ismodule
 
-from routh.constraints.bridge import STEEL as STEEL
-from routh.constraints.bridge import Compliance as Compliance
-from routh.constraints.bridge import from_model as from_model
-from routh.constraints.derivatives import Derivative as Derivative
-from routh.constraints.derivatives import differentiate as differentiate
-from routh.constraints.forces import ConstraintForces as ConstraintForces
-from routh.constraints.holonomic import ElasticFoundation as ElasticFoundation
-from routh.constraints.holonomic import Holonomic as Holonomic
-from routh.constraints.holonomic import StateConstraint as StateConstraint
-from routh.constraints.holonomic import coordinate_limit as coordinate_limit
+from routh.constraints.compliance import STEEL as STEEL
+from routh.constraints.compliance import Compliance as Compliance
+from routh.constraints.compliance import from_model as from_model
+from routh.constraints.gradients import ContactGradient as ContactGradient
+from routh.constraints.gradients import Derivative as Derivative
+from routh.constraints.gradients import RowsGradient as RowsGradient
+from routh.constraints.gradients import StateGradient as StateGradient
+from routh.constraints.gradients import SystemGradient as SystemGradient
+from routh.constraints.gradients import differentiate as differentiate
+from routh.constraints.gradients import state_gradient as state_gradient
 from routh.constraints.inverse import InverseResult as InverseResult
 from routh.constraints.inverse import forces_at as forces_at
 from routh.constraints.inverse import inputs_for as inputs_for
-from routh.constraints.residual import Residuals as Residuals
+from routh.constraints.solve import ConstraintForces as ConstraintForces
 from routh.constraints.solve import solve as solve
-from routh.constraints.state_gradient import StateGradient as StateGradient
-from routh.constraints.state_gradient import state_gradient as state_gradient
 from routh.constraints.stiffness import Hertz as Hertz
 from routh.constraints.stiffness import contact_modulus as contact_modulus
 from routh.constraints.stiffness import effective_radius as effective_radius
 from routh.constraints.stiffness import foundation_stiffness as foundation_stiffness
 from routh.constraints.stiffness import square_grid as square_grid
 from routh.constraints.system import ConstrainedSystem as ConstrainedSystem
-from routh.constraints.system_gradient import ContactGradient as ContactGradient
-from routh.constraints.system_gradient import RowsGradient as RowsGradient
-from routh.constraints.system_gradient import SystemGradient as SystemGradient
+from routh.constraints.system import Residuals as Residuals
 from routh.constraints.types import Bilateral as Bilateral
 from routh.constraints.types import Contact as Contact
+from routh.constraints.types import ElasticFoundation as ElasticFoundation
+from routh.constraints.types import Holonomic as Holonomic
+from routh.constraints.types import StateConstraint as StateConstraint
 from routh.constraints.types import Unilateral as Unilateral
+from routh.constraints.types import coordinate_limit as coordinate_limit
 
 __all__ = sorted(name for name, value in vars().items() if name[0] != "_" and not _ismodule(value))

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.constraints.bridge import STEEL, Compliance, from_model
-from routh.constraints.forces import ConstraintForces
-from routh.constraints.holonomic import StateConstraint
-from routh.constraints.solve import solve
+from routh.constraints.compliance import STEEL, Compliance, from_model
+from routh.constraints.solve import ConstraintForces, solve
 from routh.constraints.system import ActingRows, ConstrainedSystem
-from routh.friction import project_disc
+from routh.constraints.types import StateConstraint
+from routh.friction.cones import project_disc
 from routh.models.base import Model, State
 from routh.status import Status
 from routh.validation import Array, choice, real, real_array

@@ -10,10 +10,120 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.linalg import lapack
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
 
-from routh.constraints.mass import DenseMass, Mass, SparseMass, mass_of
+from routh import tolerances
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
+from routh.friction.cones import project_disc
+from routh.kernels.constraints.data import DENSE, SPARSE, Layout, Terms, make_terms
+from routh.kernels.constraints.scaling import factorise
 from routh.validation import Array, DenseOrSparse, real, real_array
+
+# The mass matrix as the solvers need it: a factor of a dense one, or the inverse of a sparse one.
+
+
+class DenseMass:
+    """``M = L L^T`` with its factor."""
+
+    def __init__(self, M: DenseOrSparse) -> None:
+        self.M = real_array("M", M, [(None, None)], "shape (nv, nv)")
+        _check_symmetric(self.M)
+        # the inverse of the triangular factor: bodies are few where matrices are dense, calls are many
+        self.half = lapack.dtrtri(_factor(self.M), lower=1)[0]
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.M)
+
+    def solve(self, b: Array) -> Array:
+        """``M^-1 b``."""
+        return self.half.T @ (self.half @ b)
+
+    def whiten(self, G: Array) -> Array:
+        """Rows ``G L^-T``, so that ``G M^-1 G^T`` is their Gram matrix, (n, nv)."""
+        return (self.half @ G.T).T  # column by column in memory: products with few columns are faster so
+
+    def unwhiten(self, x: Array) -> Array:
+        """``L^-T x``."""
+        return self.half.T @ x
+
+
+class SparseMass:
+    """A sparse mass matrix: block diagonal in bodies, in any order; each block is inverted."""
+
+    def __init__(self, M: DenseOrSparse) -> None:
+        self.given = M
+        self.M = sparse.csr_array(M, dtype=np.float64)
+        if not np.all(np.isfinite(self.M.data)):
+            raise ValueError("M: got an entry that is not finite; wanted finite numbers")
+        _check_symmetric(self.M)
+        self.inverse = _inverse_of_blocks(self.M)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return int(self.M.shape[0])
+
+    def solve(self, b: Array) -> Array:
+        """``M^-1 b``."""
+        return self.inverse @ b
+
+    def diagonal(self, G: DenseOrSparse) -> Array:
+        """Diagonal of ``G M^-1 G^T``, (n,)."""
+        return np.asarray((G @ self.inverse).multiply(G).sum(axis=1)).ravel()
+
+
+Mass = DenseMass | SparseMass
+
+
+def mass_of(M: DenseOrSparse) -> Mass:
+    """The factored mass matrix; refuses a massless direction."""
+    return SparseMass(M) if sparse.issparse(M) else DenseMass(M)
+
+
+def _check_symmetric(M: DenseOrSparse) -> None:
+    if M.shape[0] != M.shape[1]:
+        raise ValueError(f"M: got shape {M.shape}; wanted (nv, nv)")
+    off = abs(M - M.T).max() if M.shape[0] else 0.0
+    if off and not off <= tolerances.SYMMETRY * abs(M).max():
+        raise ValueError(f"M: got asymmetry {off:g}; wanted a symmetric matrix")
+
+
+def _factor(M: Array) -> Array:
+    """Cholesky factor; a direction whose inertia is lost in rounding counts as massless."""
+    L, info = lapack.dpotrf(M, lower=1, clean=1)
+    margin = 0.0 if info else (np.diag(L) ** 2 / np.diag(M)).min(initial=1.0)
+    if not margin > tolerances.MASSLESS:
+        lowest = np.linalg.eigvalsh(M)[0]
+        raise ValueError(
+            f"M: got smallest eigenvalue {lowest:g}; wanted a positive definite mass matrix: "
+            "a massless direction has no acceleration, so give every body mass and inertia"
+        )
+    return L
+
+
+def _inverse_of_blocks(M: DenseOrSparse) -> DenseOrSparse:
+    count, label = connected_components(M, directed=False)
+    if count == M.shape[0]:
+        diagonal = M.diagonal()
+        if not diagonal.min(initial=1.0) > 0.0:
+            _factor(np.diag(diagonal))
+        return sparse.diags_array(1.0 / diagonal).tocsr()
+    order = np.argsort(label, kind="stable")
+    blocks = np.split(order, np.cumsum(np.bincount(label))[:-1])
+    rows, columns, data = [], [], []
+    for block in blocks:
+        dense = M[block][:, block].toarray()
+        half = lapack.dtrtri(_factor(dense), lower=1)[0]
+        rows.append(np.repeat(block, len(block)))
+        columns.append(np.tile(block, len(block)))
+        data.append((half.T @ half).ravel())
+    triple = (np.concatenate(data), (np.concatenate(rows), np.concatenate(columns)))
+    return sparse.coo_array(triple, shape=M.shape).tocsr()
+
 
 #: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).
 TANGENTIAL_DAMPER = 1e6
@@ -210,3 +320,138 @@ def _check_constraints(constraints: tuple[Constraint, ...], nv: int) -> None:
             raise ValueError(f"constraints[{index}]: got a Jacobian with {columns} columns; wanted nv = {nv}")
     if len({item.nt for item in constraints if isinstance(item, Contact)}) > 1:
         raise ValueError("constraints: got planar and spatial contacts; wanted one kind in one system")
+
+
+# The acting rows of a system as the kernels take them (`routh.kernels.constraints`).
+
+
+ROOM = 4  # entries of sparse factors, as a multiple of those of a matrix in which everything acts
+
+Flat = tuple[Layout, Terms, int, np.ndarray]
+
+
+def flat_rows(rows: ActingRows) -> Flat:
+    """Layout, numbers, room for sparse factors, and the velocities (nv,) in the order of the layout."""
+    if isinstance(rows.mass, SparseMass):
+        return _sparse(rows, rows.mass)
+    nv, half = rows.mass.nv, rows.mass.half
+    pattern, start = np.zeros(len(rows), dtype=np.int64), np.zeros(nv, dtype=np.int64)
+    columns = np.arange(nv)[None].copy(), np.array([nv]), start, np.zeros(0, dtype=np.int64)
+    layout = Layout(DENSE, rows.nb, rows.nu, rows.nc, rows.nt, pattern, *columns)
+    whole = np.ascontiguousarray(half)
+    terms = Terms(
+        whole, whole, np.zeros(nv), rows.v_free, np.ascontiguousarray(rows.G), _numbers(rows), rows.mu
+    )
+    return layout, terms, 0, np.arange(nv)
+
+
+def _numbers(rows: ActingRows) -> Array:
+    return np.array([rows.phi, rows.K, rows.B, rows.gamma])
+
+
+def _sparse(rows: ActingRows, mass: SparseMass) -> Flat:
+    """Velocities block by block of the mass matrix; the rows of a contact share their columns."""
+    nv, (count, label) = mass.nv, connected_components(mass.M, directed=False)
+    order = np.argsort(label, kind="stable")
+    place = np.empty(nv, dtype=np.int64)
+    place[order] = np.arange(nv)
+    size = np.bincount(label, minlength=count)
+    first = np.cumsum(size) - size
+    G = sparse.coo_array(rows.G)
+    G.eliminate_zeros()
+    normals = rows.tangents.start
+    pattern = np.concatenate([np.arange(normals), np.repeat(np.arange(rows.nb + rows.nu, normals), rows.nt)])
+    pairs = np.unique(pattern[G.row] * count + label[G.col])  # a row or contact, and a block that it moves
+    owner, block = pairs // count, pairs % count
+    width = np.bincount(owner, weights=size[block], minlength=normals).astype(np.int64)
+    before = np.cumsum(size[block]) - size[block]
+    offset = before - (np.cumsum(width) - width)[owner]
+    columns = np.zeros((normals, int(width.max(initial=1))), dtype=np.int64)
+    which = np.repeat(np.arange(len(pairs)), size[block])
+    along = np.arange(len(which)) - np.repeat(before, size[block])
+    columns[owner[which], offset[which] + along] = first[block[which]] + along
+    start = np.repeat(first, size).astype(np.int64)
+    elimination, entries = elimination_order(pattern, columns, width, nv)
+    kinds = rows.nb, rows.nu, rows.nc, rows.nt
+    layout = Layout(SPARSE, *kinds, pattern.astype(np.int64), columns, width, start, elimination)
+    terms = make_terms(layout)
+    there = np.searchsorted(pairs, pattern[G.row] * count + label[G.col])
+    terms.G[G.row, offset[there] + place[G.col] - first[label[G.col]]] = G.data
+    M = sparse.coo_array(mass.M)
+    terms.M[place[M.row], place[M.col] - start[place[M.row]]] = M.data
+    factorise(layout, terms.M, np.zeros_like(terms.M), terms.half)
+    terms.v[:], terms.numbers[:], terms.mu[:] = rows.v_free[order], _numbers(rows), rows.mu
+    return layout, terms, entries, order
+
+
+def elimination_order(
+    pattern: np.ndarray, columns: np.ndarray, width: np.ndarray, nv: int
+) -> tuple[np.ndarray, int]:
+    """In which order elimination keeps factors sparse if everything acts (COLAMD), and room for them."""
+    n = len(pattern)
+    rows = np.repeat(np.arange(n), width[pattern])
+    kept = np.arange(columns.shape[1]) < width[:, None]
+    J = sparse.csr_array((np.linspace(1.0, 2.0, len(rows)), (rows, columns[pattern][kept[pattern]])), (n, nv))
+    one, other = sparse.eye_array(n), sparse.eye_array(nv)
+    factors = splu(sparse.block_array([[one, J], [-J.T, other]], format="csc"))
+    entries = max(factors.L.nnz, factors.U.nnz, 2 * J.nnz + n + nv)
+    return np.argsort(factors.perm_c).astype(np.int64), ROOM * entries
+
+
+# How well forces obey their laws, computed from the forces and the data alone.
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Scaled residuals by law; a share of the largest force in the step.
+
+    The residual of a row is the change of its own force that would satisfy its law with the other forces
+    held: the distance of its force from the law, over ``1 + X (G M^-1 G^T)_ii``.
+    """
+
+    bilateral: float
+    unilateral: float
+    normal: float
+    friction: float
+
+    @property
+    def largest(self) -> float:
+        """The largest of the four; NaN where any of them is."""
+        return float(np.max([self.bilateral, self.unilateral, self.normal, self.friction]))
+
+
+def residuals_of(rows: ActingRows, force: Array) -> Residuals:
+    """Residuals of flat forces (n,) against the spring law, its one-sided form, and Coulomb's law."""
+    rate = rows.w + rows.h * (rows.G @ rows.acceleration(force))
+    law = -rows.K * rows.phi - (rows.X / rows.h) * rate
+    weight = 1.0 / (1.0 + rows.X * rows.a)
+    # one step for the tangents of a contact, or a sliding force would be turned
+    tangents = weight[rows.tangents].reshape(rows.nc, rows.nt)
+    weight[rows.tangents] = np.repeat(tangents.min(axis=1, initial=1.0), rows.nt)
+    moved = force - weight * (force - law)
+    nb, nu = rows.nb, rows.nu
+    scale = force_scale(rows, force)
+    error = np.abs(force - moved)
+    error[nb:] = np.abs(force - np.maximum(moved, 0.0))[nb:]
+    normal = force[rows.normals]
+    tangential = force[rows.tangents].reshape(rows.nc, rows.nt)
+    held = project_disc(moved[rows.tangents].reshape(rows.nc, rows.nt), rows.mu * np.maximum(normal, 0.0))
+    friction = np.linalg.norm(tangential - held, axis=1)
+    return Residuals(
+        bilateral=float(error[:nb].max(initial=0.0)) / scale,
+        unilateral=float(error[nb : nb + nu].max(initial=0.0)) / scale,
+        normal=float(error[rows.normals].max(initial=0.0)) / scale,
+        friction=float(friction.max(initial=0.0)) / scale,
+    )
+
+
+def force_scale(rows: ActingRows, force: Array) -> float:
+    """The largest force, or what a row alone would need to stop the motion and undo its deformation; N.
+
+    The speed in it is that of the mechanism: a row across which nothing moves still sees its rounding.
+    1 where all is at rest.
+    """
+    speed = abs(rows.G) @ np.abs(rows.v_free) + rows.h * np.abs(rows.gamma)
+    alone = (rows.K * np.abs(rows.phi) + rows.X / rows.h * speed) / (1.0 + rows.X * rows.a)
+    scale = max(np.abs(force).max(initial=0.0), alone.max(initial=0.0))
+    return float(scale) if scale != 0.0 else 1.0

@@ -15,11 +15,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from routh.exact.algebra import (
+from routh.exact.rational import (
     Matrix,
+    RationalProblem,
     Vector,
     difference,
     dot,
+    friction_directions,
     independent_rows,
     integers,
     product,
@@ -28,7 +30,6 @@ from routh.exact.algebra import (
     times,
     transpose,
 )
-from routh.exact.rational import RationalProblem, friction_directions
 from routh.status import CapacityError, optional
 from routh.validation import Array
 

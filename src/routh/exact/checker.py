@@ -6,7 +6,7 @@ solutions are written down again from HP23 (36) to (40). Two claims can be check
 * A velocity is an outcome: a path of straight segments from v to it, with impulses, such that every
   segment satisfies the inclusion (39) throughout. `rebuild_path` finds one by linear programming and
   `verify_path` decides.
-* A union of polytopes cannot be left: `routh.exact.checker_outer.verify_invariance`.
+* A union of polytopes cannot be left: `routh.exact.checker.verify_invariance`.
 
 In space friction is polyhedral and its polygon is part of the claim: ``polygon`` holds unit directions in
 order, counter-clockwise; friction lies in the hull of ``-mu n`` times them and opposes slip most.
@@ -14,15 +14,256 @@ order, counter-clockwise; friction lies in the hull of ``-mu n`` times them and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from functools import cached_property
+from itertools import product
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
 
-from routh.exact.algebra import Vector, difference, dot, times, transpose
-from routh.exact.checker_parts import LINE, CheckedPath, Impulse, Proof
-from routh.exact.checker_program import SMALL, PathProgram
-from routh.exact.rational import RationalProblem
+import numpy as np
+from scipy.optimize import linprog
+
+from routh.exact.polyhedra import hull, load_ppl
+from routh.exact.rational import RationalProblem, Vector, difference, dot, integers, reduced, times, transpose
+
+if TYPE_CHECKING:
+    from ppl import C_Polyhedron, Constraint_System, Generator, Linear_Expression
+
+
+# What the checkers of exact sets share: statuses of friction, and velocities after impulses.
+#
+# Written down again from HP23 (36) to (40), in velocity space and in fractions; nothing of the construction
+# in `routh.exact` is used but the arithmetic of fractions.
+
+
+Impulse = tuple[Fraction, ...]  # of one contact: normal, then one or two tangential
+LINE: tuple[Vector, ...] = ((Fraction(1),), (Fraction(-1),))  # the friction polygon in the plane
+
+
+@dataclass(frozen=True)
+class CheckedPath:
+    """Breakpoints and the impulses (normal, tangential) of every contact between them, all exact."""
+
+    v: tuple[Vector, ...]  # (k + 1)
+    impulses: tuple[tuple[Impulse, ...], ...]  # (k, nc, 1 + nt)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Whether a claim holds, and if not, why not."""
+
+    holds: bool
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+Form = Sequence[Fraction]  # in the tangential velocity of one contact
+
+
+def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector], list[Form], list[Form]]:
+    """Directions that friction opposes, forms in the slip that are zero, and forms that are not negative.
+
+    In space "slides 2k" is the sector in which direction k opposes most, "slides 2k + 1" the ray on which it
+    and the next one oppose equally.
+    """
+    count, nt = len(polygon), len(polygon[0])
+    if word == "sticks":
+        return list(polygon), [[Fraction(int(i == j)) for j in range(nt)] for i in range(nt)], []
+    if nt == 1:
+        d = polygon[0] if word == "slides +" else polygon[1]
+        return [d], [], [d]
+    k, between = divmod(int(word.split()[1]), 2)
+    d, before, after = polygon[k], polygon[k - 1], polygon[(k + 1) % count]
+    if between:
+        return [d, after], [difference(d, after)], [[a + b for a, b in zip(d, after, strict=True)]]
+    return [d], [], [difference(d, before), difference(d, after)]
+
+
+def along(form: Form, tangents: Sequence[Vector]) -> Vector:
+    """A form in the slip as a form in v."""
+    return tuple(dot(form, column) for column in zip(*tangents, strict=True))
+
+
+def velocity_after(problem: RationalProblem, v: Vector, impulses: Sequence[Impulse]) -> Vector:
+    """``v + M^-1 J^T impulses``."""
+    pushes = [share for impulse in impulses for share in impulse]
+    return tuple(x + dot(row, pushes) for x, row in zip(v, problem.response, strict=True))
+
+
+def effect(problem: RationalProblem, i: int, impulse: Impulse) -> Vector:
+    """What an impulse at contact i alone does to the velocity."""
+    own = slice(i * len(impulse), (i + 1) * len(impulse))
+    return tuple(dot(row[own], impulse) for row in problem.response)
+
+
+# Paths with given contact statuses as linear programs whose active sets are then solved exactly.
+
+
+Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
+SMALL = (1e-9, 1e-12, 1e-7)  # scaled weights that count as zero when the active set is read; tried in turn
+Wall = tuple[list[Fraction], Fraction, Fraction]  # coefficients, constant, share of the margin: sum <= 0
+
+
+class PathProgram:
+    """Impulses x >= 0 along force directions, segment by segment; walls hold at both ends of each."""
+
+    def __init__(
+        self,
+        problem: RationalProblem,
+        target: Vector | None,
+        statuses: Sequence[Sequence[str]],
+        polygon: Sequence[Vector],
+    ) -> None:
+        self.problem, self.target, self.polygon = problem, target, polygon
+        # (segment, contact, impulse of a unit weight); weights are >= 0
+        self.columns: list[tuple[int, int, Impulse]] = []
+        self.equal: list[tuple[Vector, int]] = []  # (row of J, breakpoint): zero there
+        self.below: list[tuple[Vector, int, Fraction]] = []  # (row, breakpoint, share of the margin): <= 0
+        for k, words in enumerate(statuses):
+            pushing = [i for i, word in enumerate(words) if word != "separates"]
+            for i in pushing:
+                self._contact(k, i, words[i])
+            total = tuple(
+                sum(column, Fraction(0)) for column in zip(*(problem.Jn[i] for i in pushing), strict=True)
+            )
+            self.below.append((total, k, Fraction(1)))  # the impact has not ended before the segment
+        self.segments = len(statuses)
+        self.effects = [effect(problem, i, impulse) for _, i, impulse in self.columns]
+
+    def _contact(self, k: int, i: int, word: str) -> None:
+        problem, polygon = self.problem, self.polygon
+        mu, normal, tangents = problem.mu[i], problem.Jn[i], problem.Jt[i]
+        self.below += [(normal, end, Fraction(0)) for end in (k, k + 1)]
+        if mu == 0 or not any(map(any, tangents)):
+            self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
+            return
+        pressing, zero, positive = friction_status(word, polygon)
+        if word == "sticks":  # pressure alone is inside the cone; where mu is large, that matters to rounding
+            self.columns.append((k, i, (Fraction(1), *(Fraction(0) for _ in tangents))))
+        for d in pressing:
+            impulse = (Fraction(1), *(-mu * x for x in d))
+            self.columns.append((k, i, tuple(x / mu for x in impulse) if word == "sticks" else impulse))
+        for end in (k, k + 1):
+            self.equal += [(along(form, tangents), end) for form in zero]
+            self.below += [(along([-x for x in form], tangents), end, Fraction(0)) for form in positive]
+
+    def _row(self, row: Vector, breakpoint_: int) -> Equation:
+        """``row . v`` at a breakpoint as coefficients of x and a constant."""
+        coefficients = [
+            dot(row, effect) if segment < breakpoint_ else Fraction(0)
+            for (segment, *_), effect in zip(self.columns, self.effects, strict=True)
+        ]
+        return coefficients, dot(row, self.problem.v)
+
+    @cached_property
+    def _equations(self) -> list[Equation]:
+        equations = [self._row(row, k) for row, k in self.equal]
+        if self.target is not None:  # v moves only within the range of M^-1 J^T, where J v decides
+            for row in self.problem.rows:
+                coefficients, constant = self._row(row, self.segments)
+                equations.append((coefficients, constant - dot(row, self.target)))
+        return equations
+
+    @cached_property
+    def _walls(self) -> list[Wall]:
+        return [(*self._row(row, k), share) for row, k, share in self.below]
+
+    @cached_property
+    def _speed(self) -> float:
+        """The largest contact velocity before, m/s."""
+        return max(abs(float(dot(row, self.problem.v))) for row in self.problem.rows)
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """The effect of each weight on the contact velocities, over the speed."""
+        rows = self.problem.rows
+        sizes = [max(abs(float(dot(row, effect))) for row in rows) / self._speed for effect in self.effects]
+        return np.array(sizes)
+
+    def solve(self, small: float) -> list[Fraction] | None:
+        """Exact weights x, from the active set of a floating-point optimum of the margin."""
+        return None if self._optimum is None else self._exact(self._optimum, self._equations, small)
+
+    def near(self, weights: np.ndarray, at_rest: Sequence[int], small: float) -> list[Fraction] | None:
+        """Exact weights beside given ones (n,), equal where the statuses leave them free.
+
+        ``at_rest``: contacts whose normal velocity is zero in the end.
+        """
+        stopped = [self._row(self.problem.Jn[i], self.segments) for i in at_rest]
+        return self._exact(np.append(weights * self._sizes, 0.0), self._equations + stopped, small)
+
+    def satisfied(self, weights: list[Fraction], strictly: bool) -> bool:
+        """Whether weights obey the statuses exactly; strictly: no segment starts after the end."""
+        if min(weights, default=Fraction(0)) < 0:
+            return False
+        for coefficients, constant, share in self._walls:
+            value = dot(coefficients, weights) + constant
+            if value > 0 or (strictly and share and value == 0):
+                return False
+        return all(dot(coefficients, weights) + constant == 0 for coefficients, constant in self._equations)
+
+    @cached_property
+    def _optimum(self) -> np.ndarray | None:
+        """Weights in units of their own effect on the contact velocities, and the margin last."""
+        equations, walls, speed = self._equations, self._walls, self._speed
+        n = len(self.columns)
+        A_eq = np.array([[float(a) for a in c] for c, _ in equations]) / self._sizes / speed
+        A_ub = np.array([[float(a) for a in c] for c, _, _ in walls]) / self._sizes / speed
+        shares = np.array([[float(share)] for _, _, share in walls])
+        result = linprog(
+            np.append(np.full(n, 1e-6), -1.0),
+            np.hstack([A_ub, shares]),
+            np.array([-float(d) for _, d, _ in walls]) / speed,
+            np.hstack([A_eq, np.zeros((len(equations), 1))]),
+            np.array([-float(d) for _, d in equations]) / speed,
+            bounds=[(0, None)] * n + [(0, 1)],
+            method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        )
+        return result.x if result.success else None
+
+    def _exact(self, x: np.ndarray, equations: list[Equation], small: float) -> list[Fraction] | None:
+        """Solve the active equations exactly; inactive weights are zero, the margin is one unknown more.
+
+        Unknowns that the equations leave open keep their value in ``x``; None where they contradict.
+        """
+        n, sizes, speed = len(self.columns), self._sizes, self._speed
+        free = [j for j in range(n) if x[j] > small]
+        rows = [[c[j] for j in free] + [Fraction(0), -d] for c, d in equations]
+        for c, d, share in self._walls:
+            value = float(d) / speed + float(share) * x[n]
+            value += sum(float(a) * b / size for a, b, size in zip(c, x[:n], sizes, strict=True)) / speed
+            if abs(value) < 10.0 * small:
+                rows.append([c[j] for j in free] + [share, -d])
+        solution = [Fraction(float(x[j] / sizes[j])) for j in free] + [Fraction(float(x[n] * speed))]
+        table, pivots = reduced(rows, len(solution))
+        if any(row[-1] for row in table[len(pivots) :]):
+            return None
+        left_open = [j for j in range(len(solution)) if j not in pivots]
+        for row, column in zip(table, pivots, strict=False):
+            solution[column] = row[-1] - sum(row[j] * solution[j] for j in left_open)
+        weights = [Fraction(0)] * n
+        for j, value in zip(free, solution, strict=False):
+            weights[j] = value
+        return weights
+
+    def path(self, weights: list[Fraction]) -> CheckedPath:
+        """Breakpoints and impulses from weights; segments without impulse are left out."""
+        points, impulses = [self.problem.v], []
+        for k in range(self.segments):
+            push = [[Fraction(0)] * (1 + self.problem.nt) for _ in range(self.problem.nc)]
+            for (segment, i, impulse), x in zip(self.columns, weights, strict=True):
+                if segment == k:
+                    push[i] = [total + share * x for total, share in zip(push[i], impulse, strict=True)]
+            if any(map(any, push)):
+                step = tuple(tuple(impulse) for impulse in push)
+                impulses.append(step)
+                points.append(velocity_after(self.problem, points[-1], step))
+        return CheckedPath(tuple(points), tuple(impulses))
 
 
 @dataclass(frozen=True)
@@ -176,3 +417,150 @@ def rebuild_path(
         if path is not None and verify_path(problem, path, tuple(target), polygon):
             break
     return path
+
+
+# An independent check that no solution of the relaxed inclusion leaves a region.
+#
+# As in `routh.exact.checker`, nothing of the construction is used: cells and forces are written down again,
+# in velocity space. The polyhedra themselves are PPL's.
+#
+# A solution with finitely many switches moves on straight segments, each within one closed cell of contact
+# statuses and along that cell's force cone. So a region U is never left if, for every polytope P of U and
+# every cell, the whole of ``((P ∩ cell) + cone) ∩ cell`` lies in U.
+
+
+Vertices = Sequence[Vector]  # of one polytope, exact velocities
+
+
+def verify_invariance(
+    problem: RationalProblem,
+    thresholds: Sequence[Fraction],
+    region: Sequence[Vertices],
+    outcomes: Sequence[Vertices],
+    *,
+    polygon: Sequence[Vector] = LINE,
+) -> Proof:
+    """Whether ``region`` holds every state of the relaxed inclusion and ``outcomes`` every end of an impact.
+
+    Parameters
+    ----------
+    thresholds : (nc,) m/s, > 0: a contact may push while its normal velocity is at most this.
+    region : polytopes whose union is claimed to contain v and to be invariant.
+    outcomes : polytopes whose union is claimed to contain the part of it with ``Jn v >= 0`` and
+        ``Jn_i v = 0`` for some i.
+    polygon : in space, the directions of polyhedral friction, see `routh.exact.checker`.
+    """
+    if any(len(d) != problem.nt for d in polygon):
+        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
+    if any(limit <= 0 for limit in thresholds):
+        return Proof(False, "a threshold is not positive, so the relaxation proves nothing")
+    ppl = load_ppl()
+    pieces = [hull(ppl, vertices) for vertices in region]
+    ends = [hull(ppl, vertices) for vertices in outcomes]
+    start = hull(ppl, [problem.v])
+    if not any(piece.contains(start) for piece in pieces):
+        return Proof(False, "the velocity before is not in the region")
+    cells = list(_cells(ppl, problem, thresholds, polygon))
+    for index, piece in enumerate(pieces):
+        for words, walls, rays in cells:
+            entry = ppl.C_Polyhedron(piece)
+            entry.add_constraints(walls)
+            if entry.is_empty():
+                continue
+            moved = ppl.C_Polyhedron(entry)
+            for ray in rays:
+                moved.add_generator(ray)
+            moved.add_constraints(walls)
+            if not _inside(ppl, moved, pieces):
+                return Proof(False, f"polytope {index} can be left with contacts {', '.join(words)}")
+    return _ends_inside(ppl, problem, pieces, ends)
+
+
+def _ends_inside(
+    ppl: ModuleType, problem: RationalProblem, pieces: list[C_Polyhedron], ends: list[C_Polyhedron]
+) -> Proof:
+    forms = [_form(ppl, row, Fraction(0)) for row in problem.Jn]
+    for index, piece in enumerate(pieces):
+        apart = ppl.C_Polyhedron(piece)
+        for form in forms:
+            apart.add_constraint(form >= 0)
+        for i, form in enumerate(forms):
+            ended = ppl.C_Polyhedron(apart)
+            ended.add_constraint(form == 0)
+            if not ended.is_empty() and not _inside(ppl, ended, ends):
+                return Proof(False, f"an impact can end at {problem.names[i]} in polytope {index}, outside")
+    return Proof(True)
+
+
+def _cells(
+    ppl: ModuleType, problem: RationalProblem, thresholds: Sequence[Fraction], polygon: Sequence[Vector]
+) -> Iterator[tuple[tuple[str, ...], Constraint_System, list[Generator]]]:
+    """Every combination of statuses: its words, its walls and the extreme rays of its flow."""
+    slides = ["slides +", "slides -"] if problem.nt == 1 else [f"slides {k}" for k in range(2 * len(polygon))]
+    choices = []
+    for i in range(problem.nc):
+        slips = any(map(any, problem.Jt[i])) and problem.mu[i] > 0
+        choices.append(["separates", "sticks", *slides] if slips else ["separates", "push"])
+    for words in product(*choices):
+        if set(words) == {"separates"}:
+            continue
+        walls, held, rays = ppl.Constraint_System(), [], ppl.Generator_System()
+        rays.insert(ppl.point(ppl.Linear_Expression([0] * problem.nv, 0)))
+        for i, word in enumerate(words):
+            gap = _form(ppl, problem.Jn[i], -thresholds[i])
+            if word == "separates":
+                walls.insert(gap >= 0)
+                continue
+            walls.insert(gap <= 0)
+            pressing: list[Vector] = [(Fraction(0),) * problem.nt]
+            zero: list[Form] = []
+            positive: list[Form] = []
+            if word != "push":
+                pressing, zero, positive = friction_status(word, polygon)
+            for form in positive:
+                walls.insert(_form(ppl, along(form, problem.Jt[i]), Fraction(0)) >= 0)
+            for form in zero:
+                slip = _form(ppl, along(form, problem.Jt[i]), Fraction(0))
+                walls.insert(slip == 0)
+                held.append(slip == 0)
+            for d in pressing:  # a unit normal force with full friction against d
+                change = effect(problem, i, (Fraction(1), *(-problem.mu[i] * x for x in d)))
+                rays.insert(ppl.ray(ppl.Linear_Expression(integers(change), 0)))
+        cone = ppl.C_Polyhedron(rays)
+        for constraint in held:
+            cone.add_constraint(constraint)
+        yield words, walls, [g for g in cone.minimized_generators() if not g.is_point()]
+
+
+def _inside(ppl: ModuleType, part: C_Polyhedron, pieces: Sequence[C_Polyhedron], first: int = 0) -> bool:
+    """Whether ``part`` lies in the union: cut off what a piece covers and ask again for the rest."""
+    dimension = part.affine_dimension()
+    if any(piece.contains(part) for piece in pieces[first:]):
+        return True
+    for k in range(first, len(pieces)):
+        overlap = ppl.C_Polyhedron(part)
+        overlap.intersection_assign(pieces[k])
+        if overlap.affine_dimension() < dimension:
+            continue
+        rest = ppl.C_Polyhedron(part)
+        for wall in pieces[k].minimized_constraints():
+            if rest.relation_with(wall).implies(ppl.Poly_Con_Relation.is_included()):
+                continue  # nothing is beyond it, though all of the rest may lie on it
+            form = ppl.Linear_Expression(wall.coefficients(), wall.inhomogeneous_term())
+            sides = [form <= 0, form >= 0] if wall.is_equality() else [form <= 0]
+            for side in sides:
+                beyond = ppl.C_Polyhedron(rest)
+                beyond.add_constraint(side)
+                # a part of lower dimension is in the closure of what remains, and the pieces are closed
+                solid = beyond.affine_dimension() == dimension and not pieces[k].contains(beyond)
+                if solid and not _inside(ppl, beyond, pieces, k + 1):
+                    return False
+            rest.add_constraint(wall)
+        return True
+    return False
+
+
+def _form(ppl: ModuleType, row: Sequence[Fraction], constant: Fraction) -> Linear_Expression:
+    """A positive multiple of ``row . v + constant``."""
+    *coefficients, inhomogeneous = integers((*row, constant))
+    return ppl.Linear_Expression(coefficients, inhomogeneous)

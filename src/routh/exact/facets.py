@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.exact.algebra import Vector, difference, dot, factors, product, times, transpose
 from routh.exact.automaton import Automaton
-from routh.exact.rational import floats
+from routh.exact.rational import Vector, difference, dot, factors, floats, product, times, transpose
 from routh.validation import Array
 
 if TYPE_CHECKING:

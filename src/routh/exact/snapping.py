@@ -17,11 +17,13 @@ from functools import partial
 import numpy as np
 
 from routh import tolerances
-from routh.exact.algebra import (
+from routh.exact.rational import (
     Matrix,
+    RationalProblem,
     Vector,
     difference,
     dot,
+    floats,
     independent_rows,
     product,
     simplest,
@@ -29,7 +31,6 @@ from routh.exact.algebra import (
     times,
     transpose,
 )
-from routh.exact.rational import RationalProblem, floats
 from routh.problem import ImpactProblem
 from routh.validation import Array, real
 

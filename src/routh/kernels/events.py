@@ -8,10 +8,10 @@ from types import ModuleType
 
 import numpy as np
 
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import Draw, Outputs, Rows, make_outputs
-from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.validation import Array, Options
 
 #: Error of a curved path (the true cone in space), as a share of the speed before.

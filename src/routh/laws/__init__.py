@@ -19,8 +19,8 @@ from routh.laws.set_valued import SetValued as SetValued
 from routh.laws.simultaneous import Simultaneous as Simultaneous
 from routh.laws.single_contact import SingleContact as SingleContact
 from routh.laws.two_body import TwoBody as TwoBody
-from routh.paths import ImpactPath as ImpactPath
-from routh.paths import PathKind as PathKind
+from routh.results import ImpactPath as ImpactPath
+from routh.results import PathKind as PathKind
 from routh.validation import choice as _choice
 
 #: Every law by its name; call it for the law with its default options.

@@ -9,7 +9,7 @@ import numpy as np
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult, in_phases
 from routh.laws.cone_program import Cones
-from routh.lcp.nonnegative import nonnegative_least_squares
+from routh.lcp.convex import nonnegative_least_squares
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array, integer, real

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import conic, tolerances
-from routh.friction import facet_directions, project_disc, uses_true_cone
+from routh import tolerances
+from routh.friction.cones import facet_directions, project_disc, uses_true_cone
+from routh.lcp import convex
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
@@ -44,11 +45,11 @@ class Cones:
             return np.linalg.norm(tangential, axis=1)
         return (tangential @ self._edges().T).max(axis=1)
 
-    def rows(self) -> tuple[Array, list[conic.Cone]]:
+    def rows(self) -> tuple[Array, list[convex.Cone]]:
         """A table and cones: ``table @ impulse.ravel()`` is in the cones where the impulses are in theirs."""
         nc, width = len(self.mu), 1 + self.nt
         blocks: list[Array] = []
-        cones: list[conic.Cone] = []
+        cones: list[convex.Cone] = []
         for i, mu in enumerate(self.mu):
             own = np.zeros((width, nc * width))
             own[:, i * width : (i + 1) * width] = np.eye(width)
@@ -66,14 +67,14 @@ class Cones:
                 cones.append(("nonnegative", 1 + len(edges)))
         return np.concatenate(blocks), cones
 
-    def dual_rows(self) -> tuple[Array, list[conic.Cone]]:
+    def dual_rows(self) -> tuple[Array, list[convex.Cone]]:
         """A table and cones: ``table @ c.ravel()`` is in them where contact velocities are in the dual cones.
 
         Those are ``y >= mu |t|``: velocities against which no impulse in the cones does work.
         """
         nc, width = len(self.mu), 1 + self.nt
         blocks: list[Array] = []
-        cones: list[conic.Cone] = []
+        cones: list[convex.Cone] = []
         for i, mu in enumerate(self.mu):
             corners = np.zeros((1, self.nt)) if mu == 0.0 else self.corners
             if corners is None:
@@ -109,7 +110,7 @@ def associated_impulse(problem: ImpactProblem, rebound: Array, cones: Cones) -> 
     columns = np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T)
     columns = columns * np.repeat(np.sqrt(unit.mass), width)
     table, members = cones.dual_rows()
-    answer = conic.minimise(
+    answer = convex.minimise(
         np.zeros(problem.nv),
         -table @ columns.T,
         table @ before.ravel(),
@@ -206,7 +207,7 @@ def friction_impulse(
     if not least < 0.1 * tolerances.RESIDUAL:
         table, members = cones.rows()
         constants = table[:, ::width] @ normal
-        answer = conic.minimise(free, -table[:, tangents], constants, members, quadratic=H, tolerance=1e-13)
+        answer = convex.minimise(free, -table[:, tangents], constants, members, quadratic=H, tolerance=1e-13)
         best, least = min((best, least), (answer.x, fault(answer.x)), key=lambda found: found[1])
     return best.reshape(-1, cones.nt), least
 

@@ -23,8 +23,8 @@ import numpy as np
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked
 from routh.laws.cone_program import Cones, friction_impulse
-from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.status import Status
 from routh.step.base import scaled_delassus
 from routh.validation import Array, integer, per_contact, real, real_array

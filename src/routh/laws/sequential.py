@@ -9,8 +9,8 @@ import numpy as np
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked, require_inelastic
 from routh.laws.single_contact import routh_path
-from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.status import Status
 from routh.step import ConeStep, PolyhedralStep, make_step
 from routh.validation import Array, choice, integer

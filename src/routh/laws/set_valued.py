@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.friction import uses_true_cone
+from routh.friction.cones import uses_true_cone
 from routh.laws.base import ImpactLaw, ImpactResult, require_inelastic
-from routh.paths import ImpactPath, PathKind
 from routh.problem import ENERGETIC, POISSON, ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.status import Status
 from routh.step import ImpactStep, make_step
 from routh.validation import Array, choice, integer, per_contact

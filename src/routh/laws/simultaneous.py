@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.friction import uses_true_cone
+from routh.friction.cones import uses_true_cone
 from routh.laws.base import ImpactLaw, ImpactResult
-from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.step import PolyhedralStep, StepResult, make_step
 
 

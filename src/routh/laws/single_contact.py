@@ -8,8 +8,8 @@ import numpy as np
 
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult
-from routh.paths import ImpactPath, PathKind
 from routh.problem import ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.status import Status
 from routh.validation import Array
 

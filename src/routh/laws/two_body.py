@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.laws.base import ImpactLaw, ImpactResult
-from routh.paths import ImpactPath, PathKind
 from routh.problem import HYPOTHESES, ImpactProblem
+from routh.results import ImpactPath, PathKind
 from routh.status import Status
 from routh.two_body import TwoBodyImpact, hodograph, impact
 from routh.validation import Array, choice

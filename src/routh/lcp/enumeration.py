@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.lcp.nonnegative import nonnegative_least_squares
-from routh.lcp.result import LCPResult, default_units, natural_residual
+from routh.lcp.convex import nonnegative_least_squares
+from routh.lcp.solve import LCPResult, default_units, natural_residual
 from routh.status import CapacityError, Status
 from routh.validation import Array, real_array
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +11,36 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.lcp.lemke import FOUND, RAY, lemke_pivots
 from routh.lcp.rational import lemke_exact
-from routh.lcp.result import LCPResult, default_units, natural_residual
 from routh.status import Status
 from routh.validation import Array, integer, real, real_array
+
+# The linear complementarity problem ``0 <= z _|_ W z + q >= 0``: its residual and its result.
+
+
+@dataclass(frozen=True, eq=False)
+class LCPResult:
+    """What became of one linear complementarity problem."""
+
+    z: Array  # (n,)
+    status: Status
+    pivots: int
+    residual: float  # dimensionless, recomputed from W, q and z; infinite where z is not finite
+    method: str = "lemke"  # which attempt gave the answer
+
+
+def natural_residual(W: Array, q: Array, z: Array) -> float:
+    """``max |min(z, W z + q)|``, infinite where anything is not finite."""
+    if not np.all(np.isfinite(z)):
+        return float("inf")
+    gap = float(np.abs(np.minimum(z, W @ z + q)).max())
+    return gap if np.isfinite(gap) else float("inf")
+
+
+def default_units(W: Array, q: Array) -> tuple[float, float]:
+    """Units of z and w for a problem about which nothing else is known: from its largest entries."""
+    w_unit = float(np.abs(q).max()) or 1.0
+    return w_unit / (float(np.abs(W).max()) or 1.0), w_unit
+
 
 # Exact integers grow with every pivot; above this size the last resort would take minutes.
 RATIONAL_LIMIT = 80

@@ -1,7 +1,7 @@
-from routh.learn.hooking import Hook as Hook
-from routh.learn.hooking import hook as hook
+from routh.learn.hooks import Hook as Hook
+from routh.learn.hooks import Impact as Impact
+from routh.learn.hooks import hook as hook
 from routh.learn.parameters import ParameterRandomization as ParameterRandomization
-from routh.learn.records import Impact as Impact
 from routh.learn.settings import MODES as MODES
 from routh.learn.settings import Settings as Settings
 from routh.learn.settings import linear as linear

@@ -18,9 +18,9 @@ from routh.kernels.common.arrays import IMPULSE, Outputs, make_outputs
 from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
 from routh.kernels.own_seeds import run
-from routh.models.mujoco.lookout import Arrival
-from routh.preparing import Problems, Rows, Scratch, empty_rows, prepare, scratch, scratch_for
-from routh.sampling.redrawing import make_settings
+from routh.models.mujoco.arrivals import Arrival
+from routh.problem_rows import Problems, Rows, Scratch, empty_rows, prepare, scratch, scratch_for
+from routh.sampling.settings import make_settings
 from routh.status import Status
 from routh.validation import Array
 

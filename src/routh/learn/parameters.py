@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routh.compiling.foreign import Foreign
-from routh.learn.gym import Env, Info, Recorded, Wrapper, draws_seed
+from routh.learn.wrapper import Env, Info, Recorded, Wrapper, draws_seed
 from routh.models.mujoco.engine import engine
 from routh.validation import Array, real
 

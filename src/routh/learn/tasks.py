@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from routh.compiling.foreign import Foreign
-from routh.learn.gym import Info, Step
+from routh.learn.wrapper import Info, Step
 from routh.models.mujoco.engine import engine
 from routh.status import MissingExtraError
 from routh.validation import Array, integer, real

@@ -12,9 +12,8 @@ from typing import Unpack
 
 from routh.compiling.foreign import Foreign
 from routh.learn.drawing import Drawer, Drawn, Wanted
-from routh.learn.gym import Env, Info, Step, Wrapper
 from routh.learn.settings import HookOptions
-from routh.learn.wrapper import OutcomeRandomization
+from routh.learn.wrapper import Env, Info, OutcomeRandomization, Step, Wrapper
 from routh.status import MissingExtraError
 from routh.validation import integer
 

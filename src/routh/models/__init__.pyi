@@ -7,11 +7,11 @@ from routh.models.base import ContactInfo as ContactInfo
 from routh.models.base import Model as Model
 from routh.models.base import State as State
 from routh.models.base import impact_problem as impact_problem
-from routh.models.dropping import landing as landing
-from routh.models.landed import Landing as Landing
-from routh.models.landed import Motion as Motion
-from routh.models.landed import Posture as Posture
+from routh.models.drop import landing as landing
+from routh.models.landings import Landing as Landing
+from routh.models.landings import Motion as Motion
+from routh.models.landings import Posture as Posture
+from routh.models.robot import RobotBatch as RobotBatch
 from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem
 from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
-from routh.models.robot_batch import RobotBatch as RobotBatch

@@ -19,9 +19,8 @@ from routh.systems.hp23 import GRAVITY
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.density import draw_density, limits
-from routh.viz.exact import cheap_exact, draw_exact
 from routh.viz.snapshots import planar
-from routh.viz.velocity import EXACT, SAMPLES
+from routh.viz.velocity import EXACT, SAMPLES, cheap_exact, draw_exact
 
 POINTS = 51
 RATIOS = np.logspace(-5.0, 5.0, POINTS)  # k_A / k_B

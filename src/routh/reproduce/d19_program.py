@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from routh import conic, tolerances
-from routh.constraints.forces import ConstraintForces, scatter
-from routh.constraints.linear import least_squares
-from routh.constraints.mass import DenseMass, SparseMass
-from routh.constraints.mode_rows import SEPARATES, SLIDES, STICKS, Modes
-from routh.constraints.residual import residuals_of
-from routh.constraints.system import ActingRows, ConstrainedSystem
+from routh import tolerances
+from routh.constraints.friction import SEPARATES, SLIDES, STICKS, Modes
+from routh.constraints.solve import ConstraintForces, scatter
+from routh.constraints.springs import least_squares
+from routh.constraints.system import ActingRows, ConstrainedSystem, DenseMass, SparseMass, residuals_of
+from routh.lcp import convex
 from routh.status import Status
 from routh.validation import Array, DenseOrSparse
 
@@ -140,7 +139,7 @@ def _minimise(program: PaperProgram, rows: ActingRows) -> tuple[Array, float, in
     P, linear, A, b, cones, scale = _lifted(program, rows)
     best, least, iterations = np.full(len(program.X), np.nan), np.inf, 0
     for factor in (1.0, 1.0 / (1.0 + program.X.max())):
-        answer = conic.minimise(linear, A, b, cones, quadratic=factor * P, tolerance=1e-10)
+        answer = convex.minimise(linear, A, b, cones, quadratic=factor * P, tolerance=1e-10)
         x, s, z, count = answer.x, answer.slack, answer.dual / factor, answer.iterations
         stationary = np.abs(P @ x + A.T @ z).max() / max(1.0, np.abs(P @ x).max(), np.abs(z).max())
         feasible = np.abs(A @ x + s - b).max() / max(1.0, np.abs(b).max(), np.abs(s).max())
@@ -156,7 +155,7 @@ def _minimise(program: PaperProgram, rows: ActingRows) -> tuple[Array, float, in
 
 def _lifted(
     program: PaperProgram, rows: ActingRows
-) -> tuple[DenseOrSparse, Array, DenseOrSparse, Array, list[conic.Cone], float]:
+) -> tuple[DenseOrSparse, Array, DenseOrSparse, Array, list[convex.Cone], float]:
     """The program with beta and ``x = W^T lambda*`` as variables, so that nothing is squared."""
     n, first, nt = len(program.X), program.first, rows.nt
     m, nv = n - first, program.W.shape[1]

@@ -10,11 +10,9 @@ import numpy as np
 from routh import laws, systems
 from routh.auditing.comparison import Comparison, compare
 from routh.exact.build import exact_set
-from routh.exact.checker import check_member
-from routh.exact.checker_outer import verify_invariance
-from routh.exact.coverage import coverage
+from routh.exact.checker import check_member, verify_invariance
 from routh.exact.polytopes import distance_to_hull
-from routh.exact.result import ExactSet
+from routh.exact.result import ExactSet, coverage
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.compliant import stiffness_sweep
 from routh.reproduce.sampled import draw

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from routh import systems
-from routh.friction import ContactMode
+from routh.friction.cones import ContactMode
 from routh.problem import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES
 from routh.reproduce.sampled import draw
 from routh.viz.explain import two_feet_figure
-from routh.viz.outcomes import system_figure
+from routh.viz.plotting import system_figure
 from routh.viz.snapshots import snapshot_figure
 
 SEPARATES, STICKS, _ = ContactMode

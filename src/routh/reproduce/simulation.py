@@ -11,7 +11,7 @@ from routh import laws, systems
 from routh.models.planar import PlanarModel
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.sim import Trajectory, simulate, verify
-from routh.viz.simulation import augmented_figure, half_cycle_figure
+from routh.viz.motions import augmented_figure, half_cycle_figure
 from routh.viz.snapshots import planar
 
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from routh.auditing.comparison import sequences, simultaneous_solutions
-from routh.friction import ContactMode
+from routh.friction.cones import ContactMode
 from routh.reproduce.sampled import distances, ended
 from routh.sampling import Outcomes, sample
-from routh.sampling.straight import path_residual
+from routh.sampling.path_residual import path_residual
 
 SEPARATES, STICKS, SLIDES = ContactMode
 MEMBERS, SEED = 2**16, 3  # samples by events that may refute a sentence

@@ -1,23 +1,29 @@
 """Acting on sets: worst cases, what holds in every outcome, designs, parameters from measurements."""
 
+from routh.identification.bodies import TossedBox, TossedModel
+from routh.identification.identify import Estimate, Identified, identify, score_impacts, scores_table
+from routh.identification.impacts import MeasuredImpacts
+from routh.identification.scores import Scores
 from routh.robust.candidates import Constraint, same_feet
-from routh.robust.designing import Design, Designed, design
+from routh.robust.designs import Design, Designed, design
 from routh.robust.feet import StandingProblem, no_tipping, standing_problem, tipping_ratio
-from routh.robust.gaits import Compass, Wheel
 from routh.robust.guarantees import Answer, Guarantee, Guarantees, holds
-from routh.robust.identify import identify, score_impacts
-from routh.robust.identify_body import TossedBox, TossedModel
-from routh.robust.identify_data import MeasuredImpacts
-from routh.robust.identify_report import Estimate, Identified, scores_table
-from routh.robust.identify_score import Scores
-from routh.robust.many import WorstCases, worst_cases
 from routh.robust.objectives import Linear, Objective, Own, Quadratic
 from routh.robust.region import SafeRegion, safe_region
-from routh.robust.returning import Gait, ReturnMap, Rolling, StepTaken, keeps_rolling, return_map
+from routh.robust.return_maps import (
+    Compass,
+    Gait,
+    ReturnMap,
+    Rolling,
+    StepTaken,
+    Wheel,
+    keeps_rolling,
+    return_map,
+)
 from routh.robust.sensitivity import Sensitivity, sensitivity
-from routh.robust.standing import Edge, Support
+from routh.robust.support import Edge, Support
 from routh.robust.tipping import Tipping, Tippings, tipping
-from routh.robust.worst import WorstCase, worst_case
+from routh.robust.worst import WorstCase, WorstCases, worst_case, worst_cases
 
 __all__ = [
     "Answer",

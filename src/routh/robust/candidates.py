@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landed import Landing, Posture
+from routh.models.landings import Landing, Posture
 from routh.models.robot import NoContactError, RobotProblem
 from routh.problem import ImpactProblem
 from routh.status import StateError
@@ -206,8 +206,8 @@ def _posed(
     landing: Landing, keys: Sequence[Name]
 ) -> tuple[Callable[[Array], Made], Array, Callable[[Array], Array]]:
     """The landing again in other postures, the posture it has, and qpos before it is lowered."""
-    from routh.models.mujoco.lowering import find_root, starting_pose, take_posture
-    from routh.models.mujoco.lowering import landing as land
+    from routh.models.mujoco.landings import find_root, starting_pose, take_posture
+    from routh.models.mujoco.landings import landing as land
 
     if type(landing.model).__module__.partition(".")[0] != "mujoco":
         raise ValueError("landing: its model is Pinocchio's; wanted MuJoCo's, or a function that makes it")

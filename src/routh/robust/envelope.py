@@ -1,8 +1,9 @@
 """How the farthest outcome of an inelastic impact in the plane moves with the problem's data.
 
-Solutions of HP23 (39) with given contact statuses are those of a linear program (`routh.sampling.statuses`).
-By the envelope theorem the slope of its value is that of the Lagrangian with the solution and the multipliers
-held: breakpoints ``v_k = v + M^-1 J^T P_k`` depend on the data, and so do the conditions on them.
+Solutions of HP23 (39) with given contact statuses are those of a linear program
+(`routh.sampling.status_sequences`). By the envelope theorem the slope of its value is that of the
+Lagrangian with the solution and the multipliers held: breakpoints ``v_k = v + M^-1 J^T P_k`` depend on the
+data, and so do the conditions on them.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from routh.problem import ImpactProblem
-from routh.sampling.polishing import Polisher, Walk
-from routh.sampling.statuses import NOT_ENDED, SMOOTH, Program
+from routh.sampling.status_sequences import NOT_ENDED, SMOOTH, Polisher, Program, Walk
 from routh.validation import Array
 
 _ACTIVE = 1e-9  # scaled room below which a condition may have a multiplier

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from routh.compiling.foreign import Foreign
-from routh.models.dropping import landing_of, touchdowns
-from routh.models.landed import Landing
+from routh.models.drop import landing_of, touchdowns
+from routh.models.landings import Landing
 from routh.models.robot import RobotProblem
 from routh.problem import ImpactProblem
 from routh.robust.candidates import Constraint, Made
-from routh.robust.standing import Support, support_of
+from routh.robust.support import Support, support_of
 from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
@@ -59,7 +59,7 @@ def standing_problem(
 def touchdown_problem(
     file: str, *, restitution: str | float = "contact", **point: Foreign
 ) -> StandingProblem | None:
-    """`routh.models.dropping.landing_problem` for the measure "tipping"; None where there is no support."""
+    """`routh.models.drop.landing_problem` for the measure "tipping"; None where there is no support."""
     found = landing_of(file, **point)
     if found is None:
         return None

@@ -12,8 +12,7 @@ import numpy as np
 from routh.batch import ImpactBatch
 from routh.problem import ImpactProblem
 from routh.robust.either import least_separation
-from routh.robust.many import worst_of_row
-from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case
+from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case, worst_of_row
 from routh.status import Status
 from routh.validation import integer, real
 

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh.batch import ImpactBatch
-from routh.models.dropping import landing, touchdowns
-from routh.models.landed import MOTION, Landing, Motion
+from routh.models.drop import landing, touchdowns
+from routh.models.landings import MOTION, Landing, Motion, Touchdown
 from routh.models.simultaneity import WINDOW
-from routh.models.touchdown import Touchdown
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
-from routh.robust.standing import support_of
+from routh.robust.support import support_of
 from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
 from routh.sampling import sample
 from routh.status import Status

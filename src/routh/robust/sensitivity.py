@@ -18,7 +18,7 @@ from routh.robust.envelope import envelope
 from routh.robust.objectives import as_objective
 from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case
 from routh.sampling.outcomes import DATA
-from routh.sampling.polishing import Polisher
+from routh.sampling.status_sequences import Polisher
 from routh.status import RouthError, Status
 from routh.validation import Array
 

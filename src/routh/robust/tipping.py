@@ -1,7 +1,7 @@
 """Will it tip? The worst outcome of a touch-down about every edge of the support, and what proves that none
 does.
 
-The score, the support and its edges are those of `routh.robust.standing`; the set is that of the contacts
+The score, the support and its edges are those of `routh.robust.support`; the set is that of the contacts
 that close within the window. An outcome that is above 1 turns the body over its edge; what comes after the
 impact, later contacts and motors, is not looked at, but for the proof by energy, which covers everything that
 adds none.
@@ -19,16 +19,14 @@ from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch, empty_arrays
 from routh.bounds import EnergyBound
-from routh.models.dropping import touchdowns
-from routh.models.regime import UNEVENNESS, Regime
+from routh.models.drop import touchdowns
+from routh.models.landings import Touchdown
+from routh.models.regime import CRITICALLY_DAMPED, UNEVENNESS, Regime, contact_duration, restitution_of_spring
 from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
-from routh.models.softness import CRITICALLY_DAMPED, contact_duration, restitution_of_spring
-from routh.models.touchdown import Touchdown
-from routh.paths import ImpactPath
 from routh.problem import ImpactProblem
-from routh.results import Column, Drawable, Tabular
-from routh.robust.standing import Support, supports_of
+from routh.results import Column, Drawable, ImpactPath, Tabular
+from routh.robust.support import Support, supports_of
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import Outcomes

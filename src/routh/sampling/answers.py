@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from routh import tolerances
-from routh.friction import ContactMode
+from routh.friction.cones import ContactMode
 from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
 from routh.sampling.ambiguity import farthest_pair

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.batch import ImpactBatch
-from routh.paths import ImpactPath
-from routh.results import DIRECTIONS, Column, Tabular
+from routh.results import DIRECTIONS, Column, ImpactPath, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import DATA, Outcomes, are_outcomes, check_arrays, status_counts
 from routh.status import Status
@@ -76,7 +75,7 @@ class BatchOutcomes(Tabular, Stored):
     @cached_property
     def _judged(self) -> tuple[np.ndarray, np.ndarray]:
         from routh.kernels.common.judge import ABSENT, judge  # loads LLVM
-        from routh.preparing import scratch
+        from routh.problem_rows import scratch
 
         rows = self.batch.arrays
         ended = np.zeros(self.status.shape, dtype=bool)
@@ -145,7 +144,7 @@ class BatchOutcomes(Tabular, Stored):
                 found[row] = measure_ambiguity(self[int(row)]).score
             return found
         from routh.kernels.common.judge import diameters  # loads LLVM
-        from routh.preparing import scratch
+        from routh.problem_rows import scratch
 
         rows = self.batch.arrays
         points = np.empty(self.v.shape[1:])
@@ -186,7 +185,7 @@ class BatchOutcomes(Tabular, Stored):
     def _pull(
         self, cotangents: Array, wrt: Sequence[str], near: float | None, threads: int | None
     ) -> dict[str, np.ndarray]:
-        """See `routh.sampling.batch_gradients.pull_batch`."""
+        """See `routh.sampling.derivatives.pull_batch`."""
         pull = getattr(self.replay, "pull_batch", None)
         if pull is None:
             raise ValueError("jacobian: these samples cannot be drawn again; wanted ones by 'events'")

@@ -2,9 +2,9 @@
 
 Samples come in rounds from the kernels of `routh.sampling.events`, so each is a solution of HP23 (39) itself.
 The keys of samples that reached farthest in some direction are changed and tried again
-(`routh.sampling.breeding`), which moves the sampling towards what is not explored yet. In the plane, without
+(`routh.sampling.filling`), which moves the sampling towards what is not explored yet. In the plane, without
 restitution, the farthest outcome with the same contact statuses as theirs is found by a linear program
-(`routh.sampling.polishing`) and joins the samples.
+(`routh.sampling.status_sequences`) and joins the samples.
 """
 
 from __future__ import annotations
@@ -18,16 +18,73 @@ from numpy.typing import ArrayLike
 
 from routh.kernels.common.arrays import Outputs, make_rows
 from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
-from routh.paths import ImpactPath
 from routh.problem import ENERGETIC, ImpactProblem
-from routh.sampling.breeding import Herd
-from routh.sampling.climbing import climb
+from routh.results import ImpactPath
 from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
-from routh.sampling.polishing import Polisher, Walk
-from routh.sampling.redrawing import make_settings
+from routh.sampling.settings import make_settings
+from routh.sampling.status_sequences import Polisher, Walk, climb
 from routh.status import Status
 from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
+
+# Keys of samples that reached far, and changed copies of them: how sampling moves to what is unexplored.
+#
+# Everything that a sampler by events decides at an event follows from the event's key (64 bits). A sample
+# with the keys of another up to some event takes the same path up to there.
+
+
+EVENTS = 48  # events of a sample that have keys of their own; later ones draw by seed and sample
+
+_FRESH = 0.25  # share of samples that have no parent
+_TAIL = 0.4  # share of the others that keep a beginning only; the rest has one or two events changed
+
+
+def fresh_keys(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Keys (n, EVENTS) without a parent."""
+    return rng.integers(0, 2**64, size=(n, EVENTS), dtype=np.uint64)
+
+
+def changed_keys(keys: np.ndarray, events: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Changed copies of keys (n, EVENTS) of samples with so many pieces (n,); some are fresh."""
+    n, fresh = len(keys), fresh_keys(len(keys), rng)
+    used = events + 2  # a stage or two may have led to no piece
+    first, second = (rng.random((2, n)) * used).astype(np.int64)
+    place = np.arange(EVENTS)
+    tail = place >= first[:, None]
+    single = (place == first[:, None]) | (place == second[:, None])
+    changed = np.where((rng.random(n) < _TAIL)[:, None], tail, single)
+    changed |= (rng.random(n) < _FRESH)[:, None]
+    return np.where(changed, fresh, keys)
+
+
+class Herd:
+    """For each direction the keys of the sample that reached farthest."""
+
+    def __init__(self, directions: Array, rng: np.random.Generator) -> None:
+        self.directions, self._rng = directions, rng  # (k, nv)
+        self.reach = np.full(len(directions), -np.inf)
+        self.keys = np.zeros((len(directions), EVENTS), dtype=np.uint64)
+        self.events = np.zeros(len(directions), dtype=np.int64)  # pieces of those samples
+
+    def children(self, n: int) -> np.ndarray:
+        """Keys (n, EVENTS) of new samples; fresh ones as long as no sample has ended."""
+        if not np.all(np.isfinite(self.reach)):
+            return fresh_keys(n, self._rng)
+        parent = self._rng.integers(len(self.reach), size=n)
+        return changed_keys(self.keys[parent], self.events[parent], self._rng)
+
+    def learn(self, keys: np.ndarray, v: Array, events: np.ndarray) -> None:
+        """Keep those samples (keys (n, EVENTS), outcomes (n, nv)) that reach farther than any before."""
+        if not len(v):
+            return
+        reach = self.directions @ v.T  # (k, n)
+        best = np.argmax(reach, axis=1)
+        far = reach[np.arange(len(best)), best]
+        better = far > self.reach
+        self.reach = np.maximum(self.reach, far)
+        self.keys[better] = keys[best[better]]
+        self.events[better] = events[best[better]]
+
 
 _BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
 _PERSISTENCE = 0.3  # of the rates drawn, in the plane: bred samples gain by more corners and longer paths
@@ -82,7 +139,7 @@ def fill(
     batch : samples in a round.
     patience : quiet rounds in a row after which sampling stops.
     climbs : changed sequences of contact statuses that are tried in each watched direction (of your own: not
-        in their opposites) in the end, one linear program each (`routh.sampling.climbing`): for problems of
+        in their opposites) in the end, one linear program each (`sampling.status_sequences`): for problems of
         many contacts, where samples rarely meet the sequences that reach farthest. What they find joins the
         samples. Planar, inelastic.
     seed : equal seeds give equal samples.
@@ -230,7 +287,7 @@ class _Search:
         return piecewise_path(self.problem, self._pieces(sample), self.options["friction"])
 
     def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
-        """Derivatives of all samples, see `routh.sampling.gradients.pull`; NaN for those of programs."""
+        """Derivatives of all samples, see `routh.sampling.derivatives.pull`; NaN for those of programs."""
         if options.pop("side", None) is not None:
             raise ValueError("side: of samples that filling bred there is none; wanted those of `sample`")
         parts, start = [], 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.friction import ContactMode
-from routh.paths import ImpactPath
-from routh.pointedness import is_pointed
+from routh.friction.cones import ContactMode
+from routh.friction.pointedness import is_pointed
 from routh.problem import ImpactProblem, names_from, soon_sentence
-from routh.results import DIRECTIONS, Column, Drawable, Tabular
+from routh.results import DIRECTIONS, Column, Drawable, ImpactPath, Tabular
 from routh.sampling.ambiguity import (
     Direction,
     Extreme,
@@ -143,7 +143,7 @@ class Outcomes(Drawable, Tabular):
     ) -> dict[str, np.ndarray]:
         """Derivatives of every sample's velocity after by the data of the problem, decisions held fixed.
 
-        The samples must have been drawn by events; they are drawn again, see `routh.sampling.gradients` for
+        The samples must have been drawn by events; they are drawn again, see `routh.sampling.derivatives` for
         what the decisions are. A dictionary with the arrays asked for, derivatives of ``v[k, i]`` in
         ``[k, i, ...]``: "v" (n, nv, nv), "mu" and "restitution" (n, nv, nc), "Jn" (n, nv, nc, nv), "Jt"
         (n, nv, nc, nt, nv), and "M" (n, nv, nv, nv), symmetric in its last two axes: its sum over the entries
@@ -178,7 +178,7 @@ class Outcomes(Drawable, Tabular):
         return {name: array[:, 0] if name in DATA else array for name, array in found.items()}
 
     def _pull(self, cotangents: Array, wrt: Sequence[str], **options: Any) -> dict[str, np.ndarray]:
-        """See `routh.sampling.gradients.pull`, which also takes outcomes from files."""
+        """See `routh.sampling.derivatives.pull`, which also takes outcomes from files."""
         pull = getattr(self.replay, "pull", None)
         if pull is None:
             raise self._not_again("jacobian")
@@ -441,3 +441,62 @@ def _checked(data: dict[str, np.ndarray]) -> Options:
         raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
     arrays = {name: data[name] for name in (*_ARRAYS, *_OPTIONAL) if name in data}
     return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}
+
+
+# Which of many outcomes to show: their combinations of contact modes by name, and samples far apart.
+
+
+_WORDS = ("separates", "sticks", "slides")
+_LISTED = 3  # contacts that are told by name
+
+
+def mode_names(outcomes: Outcomes) -> tuple[list[str], np.ndarray]:
+    """Combinations of contact modes, the most frequent first, and which one each sample has, (n,) int."""
+    rows = [tuple(row) for row in outcomes.modes.tolist()]
+    ranked = [row for row, _ in Counter(rows).most_common()]
+    place = {row: k for k, row in enumerate(ranked)}
+    names = _distinct([_sentence(row, outcomes.problem.names) for row in ranked])
+    return names, np.array([place[row] for row in rows])
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The same names, numbered where they repeat: a choice in the panel must be one."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _sentence(modes: tuple[int, ...], names: tuple[str, ...]) -> str:
+    """What the contacts do, those that touch by name: "LF, RH stick, 2 separate"."""
+    short = _without_common_end(names)
+    parts: dict[int, list[str]] = {}
+    for mode, name in zip(modes, short, strict=True):
+        parts.setdefault(mode, []).append(name)
+    told = []
+    for mode in sorted(parts, reverse=True):
+        who = parts[mode]
+        verb = _WORDS[mode] if len(who) == 1 else _WORDS[mode][:-1]
+        listed = len(who) == 1 or (mode > 0 and len(who) <= _LISTED)
+        told.append(f"{', '.join(who) if listed else len(who)} {verb}")
+    return ", ".join(told)
+
+
+def _without_common_end(names: tuple[str, ...]) -> list[str]:
+    """Names without the "/ground" that all of them end with."""
+    ends = {name.rpartition("/")[2] for name in names}
+    same = len(ends) == 1 and len(names) > 1 and all("/" in name for name in names)
+    return [name.rpartition("/")[0] for name in names] if same else list(names)
+
+
+def spread_choice(values: Array, count: int) -> np.ndarray:
+    """Indices of ``count`` samples that lie far apart: each next one is the farthest from those before."""
+    chosen = [int(np.argmax(((values - values.mean(axis=0)) ** 2).sum(axis=1)))]
+    nearest = np.full(len(values), np.inf)
+    while len(chosen) < min(count, len(values)):
+        apart = values - values[chosen[-1]]
+        np.minimum(nearest, np.einsum("nk,nk->n", apart, apart), out=nearest)
+        chosen.append(int(np.argmax(nearest)))
+    return np.array(chosen)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
-from routh.friction import uses_true_cone
+from routh.friction.cones import uses_true_cone
 from routh.laws.set_valued import METHODS
 from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.sampling import algorithm1
@@ -78,7 +78,7 @@ def sample(
         default 0.6, with restitution in the plane 0.8.
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`; of a batch see
-        `routh.sampling.algorithm1_batch.sample_batch`.
+        `routh.sampling.algorithm1.sample_batch`.
     seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
         the problem in a batch, or of a batch's first row in a larger one.
     friction, facets : "cone", or in space "polyhedral" with this many facets (default 8).
@@ -106,12 +106,12 @@ def sample(
         choice("hypothesis", hypothesis, (ENERGETIC, POISSON))
         given |= {"seed": seed, "row": row, "budget": budget}
         if isinstance(problem, ImpactBatch):
-            from routh.sampling.algorithm1_batch import sample_batch
+            from routh.sampling.algorithm1 import sample_batch
 
             return sample_batch(problem, n, **given, **options)
         return algorithm1.sample(problem, n, **given, **options)
     from routh.sampling.events import event_outcomes
-    from routh.sampling.redrawing import make_settings
+    from routh.sampling.settings import make_settings
 
     chosen = {name: value for name, value in events.items() if value is not None}
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
@@ -119,14 +119,14 @@ def sample(
     if device == "cuda":
         on_gpu: Options = {"friction": friction, "facets": facets, "budget": budget}
         if isinstance(problem, ImpactBatch):
-            from routh.sampling.gpu_batch import gpu_batch_outcomes
+            from routh.sampling.gpu import gpu_batch_outcomes
 
             return gpu_batch_outcomes(problem, n, settings, **on_gpu)
-        from routh.sampling.gpu_events import gpu_outcomes
+        from routh.sampling.gpu import gpu_outcomes
 
         return gpu_outcomes(problem, n, settings, **on_gpu)
     if isinstance(problem, ImpactBatch):
-        from routh.sampling.many import batch_outcomes
+        from routh.sampling.events import batch_outcomes
 
         draw = make_settings(n, **settings)
         described = {"method": "events", "friction": friction, "facets": facets, **settings}

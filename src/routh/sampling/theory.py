@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.friction import facet_directions
-from routh.pointedness import pointedness
+from routh.friction.cones import facet_directions
+from routh.friction.pointedness import pointedness
 from routh.problem import ImpactProblem
-from routh.step.lipschitz import lipschitz_constant
+from routh.step.unique import lipschitz_constant
 from routh.validation import integer, real
 
 

@@ -19,7 +19,7 @@ from scipy.linalg import block_diag
 from scipy.optimize import nnls
 
 from routh import tolerances
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.sim.mechanism import Snapshot
 from routh.validation import Array
 

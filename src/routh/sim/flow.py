@@ -4,14 +4,137 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
+from scipy.integrate import DOP853, Radau
+from scipy.optimize import brentq
 
 from routh import tolerances
-from routh.sim.course import Course, Options
+from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
+from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_found
+from routh.kernels.motion.place import make_place
+from routh.kernels.motion.runge_kutta import (
+    ALL_STAGES,
+    DENSE,
+    DONE,
+    FIFTH,
+    POWERS,
+    STAGES,
+    TABLEAU_ROWS,
+    THIRD,
+    UNKNOWN,
+    Motion,
+)
+from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
+from routh.validation import Array
+
+# The course of one smooth piece of motion, step by step: SciPy's integrator on the equation of a mode.
+
+
+_STIFF, _SHARE = 3e-5, 0.2  # s: an implicit integrator takes over where steps would be shorter, by so much,
+_PATIENCE = 20  # for so many steps: slip that comes to its end is stiff for a few
+
+
+@dataclass(frozen=True)
+class Options:
+    """Accuracy of the smooth parts, see `routh.simulate`."""
+
+    rtol: float
+    atol: float
+    max_step: float  # s
+    gap: float  # m
+    deadline: float = math.inf  # of `time.monotonic`, s
+
+
+class Course:
+    """A motion in one mode that is under way, by SciPy's DOP853, for every model.
+
+    Where slow slip in space makes the motion stiff, SciPy's implicit Radau goes on with the same tolerances.
+    What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s). That is ``short`` where slip
+    that could turn bounds it, not what the integrator can follow.
+    """
+
+    short = False
+
+    def __init__(
+        self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
+    ) -> None:
+        self.motion, self._longest, self._end = motion, options.max_step, end
+        self._rtol, self._atol, self._stiff = options.rtol, options.atol, 0
+        y, _, self.start = motion.settled(t, motion.begin(q, v))
+        self.t_old = self.t = t
+        self._solver: DOP853 | Radau = DOP853(
+            motion.slope, t, y, end, rtol=options.rtol, atol=options.atol, max_step=options.max_step
+        )
+
+    def step(self) -> bool:
+        """Go on by one step; False where the integrator fails."""
+        solver, motion = self._solver, self.motion
+        bend, turning = motion.aim(solver.t, solver.y)
+        stiff = turning < min(_STIFF, _SHARE * min(bend, self._end - solver.t))
+        self._stiff = self._stiff + 1 if stiff else 0
+        if self._stiff > _PATIENCE and isinstance(solver, DOP853):
+            self._solver = solver = Radau(
+                motion.slope,
+                solver.t,
+                solver.y,
+                self._end,
+                rtol=self._rtol,
+                atol=self._atol,
+                first_step=turning,
+                jac=motion.stiff_jacobian,
+            )
+        if isinstance(solver, Radau):
+            turning = bend
+        solver.max_step = min(self._longest, turning)
+        self.short = turning < min(self._longest, solver.h_abs)
+        solver.step()
+        if solver.status == "failed":
+            return False
+        self.t_old, self.t = float(solver.t_old), float(solver.t)
+        self._dense = solver.dense_output()
+        return True
+
+    def looks(self, times: Sequence[float]) -> Iterable[Look]:
+        """Gaps and margins at some times."""
+        return (self.motion.look(t, self._dense(t)) for t in times)
+
+    def crossing(self, what: str, j: int, a: float, b: float) -> float:
+        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step.
+
+        Where it has the same sign at both it is the one at which it is smaller.
+        """
+        function = partial({"gap": self._gap, "rate": self._rate, "margin": self._margin}[what], j)
+        at_a, at_b = function(a), function(b)
+        if at_a == 0.0 or at_a * at_b > 0.0:
+            return a if abs(at_a) < abs(at_b) else b
+        return float(brentq(function, a, b, xtol=1e-15, rtol=8.9e-16))
+
+    def _gap(self, j: int, t: float) -> float:
+        q = self.motion.split(self._dense(t))[0]
+        return float(self.motion.mechanism.model.gaps(q)[self.motion.free[j]])
+
+    def _rate(self, j: int, t: float) -> float:
+        state = self.motion.split(self._dense(t))
+        return float(self.motion.mechanism.normal_velocity(*state)[self.motion.free[j]])
+
+    def _margin(self, j: int, t: float) -> float:
+        return float(self.motion.look(t, self._dense(t)).margin[j])
+
+    def samples(self, times: Sequence[float]) -> list[Sample]:
+        """The motion at some times, without drift."""
+        return [self.motion.settled(t, self._dense(t))[2] for t in times]
+
+    def settle(self) -> Sample:
+        """The end of the step without drift, from which the motion goes on."""
+        solver = self._solver
+        solver.y, solver.f, last = self.motion.settled(solver.t, solver.y)
+        return last
+
 
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
@@ -123,3 +246,116 @@ def _hop(course: Course, j: int, rate: float, t0: float, t1: float, slack: float
     times = [t0 + (t1 - t0) * 0.5**k for k in range(1, _HALVINGS)]
     looks = course.looks(times)
     return next((t for t, look in zip(times, looks, strict=True) if look.gap[j] > slack), None)
+
+
+# The course of a planar mechanism, compiled: for few contacts some twenty times as fast as SciPy's.
+
+
+MOST_CONTACTS = 8  # of a mode: for more, the linear algebra of SciPy and NumPy is as fast
+
+_NO_TIMES = np.zeros(0)
+_KINDS = {"gap": GAP, "rate": RATE, "margin": MARGIN}
+
+
+class NotKnownError(Exception):
+    """Compiled code does not know the forces: `Course` does."""
+
+
+def suits(motion: ModeMotion) -> bool:
+    """Whether compiled code can follow a motion: one of few contacts, in the plane, without inputs."""
+    planar = type(motion.mechanism.model) is PlanarModel and motion.mechanism.control is None
+    return planar and len(motion.mode) <= MOST_CONTACTS
+
+
+class QuickCourse(Course):
+    """A course by compiled code; raises `NotKnownError` where it does not know the forces."""
+
+    def __init__(
+        self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
+    ) -> None:
+        self.motion = motion
+        self.t_old = self.t = t
+        assert isinstance(motion.mechanism.model, PlanarModel)
+        model = motion.mechanism.model.arrays
+        mode = _mode_arrays(motion)
+        y = motion.begin(q, v)
+        clock = np.array([t, t, 0.0, end, options.max_step, options.rtol, options.atol])
+        slope, tried, way = np.zeros((3, len(y)))
+        room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
+        place, found = make_place(model), make_found(len(mode.does), 2, len(v))
+        self._way = Motion(model, mode, _tableau(), clock, *room, place, found)
+        self._one = _room(motion, 1)
+        self.start = self.settle()
+
+    def step(self) -> bool:
+        """Go on by one step; False where the integrator fails."""
+        done = drive(self._way, Request(ADVANCE, 0, _NO_TIMES), self._one)
+        if done == UNKNOWN:
+            raise NotKnownError
+        self.t_old, self.t = self._way.clock[:2].tolist()
+        return bool(done == DONE)
+
+    def looks(self, times: Sequence[float]) -> Iterable[Look]:
+        """Gaps and margins at some times."""
+        seen = self._see(times, settled=False)
+        return map(Look, seen.gap[:, 0], seen.gap[:, 1], seen.margin)
+
+    def crossing(self, what: str, j: int, a: float, b: float) -> float:
+        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step."""
+        when = drive(self._way, Request(_KINDS[what], j, np.array([a, b])), self._one)
+        if not when == when:
+            raise NotKnownError
+        return float(when)
+
+    def samples(self, times: Sequence[float]) -> list[Sample]:
+        """The motion at some times, without drift."""
+        seen = self._see(times, settled=True)
+        parts = seen.state[:, 0], seen.state[:, 1], seen.push[:, 0], seen.push[:, 1]
+        return list(map(Sample, times, *parts))
+
+    def settle(self) -> Sample:
+        """The end of the step without drift, from which the motion goes on."""
+        return self.samples([self.t])[0]
+
+    def _see(self, times: Sequence[float], *, settled: bool) -> Seen:
+        seen = _room(self.motion, len(times))
+        request = Request(SETTLE if settled else LOOK, 0, np.array(times, dtype=np.float64))
+        if times and drive(self._way, request, seen) == UNKNOWN:
+            raise NotKnownError
+        return seen
+
+
+def _room(motion: ModeMotion, n: int) -> Seen:
+    """For what is seen at n times."""
+    nv, nc, free = motion.nv, motion.mechanism.nc, len(motion.free)
+    return Seen(
+        np.empty((n, 2, nv)),
+        np.zeros((n, 2, nc, 2)),
+        np.empty((n, 2, free)),
+        np.empty((n, len(motion.slides))),
+    )
+
+
+def _mode_arrays(motion: ModeMotion) -> ModeArrays:
+    does = np.zeros(len(motion.mode), dtype=np.int64)
+    does[motion.stuck], does[motion.rubbing] = STICKS, RUBS
+    way = [(hold.direction or (0.0,))[0] for hold in motion.mode]
+    form = motion.equations
+    return ModeArrays(
+        np.array([*motion.contacts, *motion.free], dtype=np.int64),
+        does,
+        np.array(form.picked, dtype=np.int64),
+        np.array(form.columns, dtype=np.float64, order="C"),
+        np.array([motion.mu, way]).reshape(2, len(does)),
+    )
+
+
+@cache
+def _tableau() -> Array:
+    """SciPy's coefficients of DOP853."""
+    rows = np.zeros((TABLEAU_ROWS, ALL_STAGES))
+    rows[:STAGES, :STAGES], rows[STAGES, :STAGES] = DOP853.A, DOP853.B
+    rows[STAGES + 1 : ALL_STAGES] = DOP853.A_EXTRA
+    rows[FIFTH, : STAGES + 1], rows[THIRD, : STAGES + 1] = DOP853.E5, DOP853.E3
+    rows[DENSE:] = DOP853.D
+    return rows

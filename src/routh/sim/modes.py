@@ -8,18 +8,115 @@ solution comes from the complementarity problem instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy.optimize import root
 
 from routh import tolerances
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.lcp.solve import solve
-from routh.sim.contact_forces import ContactProblem, Hold, Mode, ModeForces, forces_of, is_valid
-from routh.sim.screening import likely
+from routh.sim.contact_forces import (
+    ContactProblem,
+    Hold,
+    Mode,
+    ModeForces,
+    contact_problem,
+    forces_of,
+    is_valid,
+    margins,
+)
+from routh.sim.mechanism import Mechanism, Snapshot
 from routh.status import Status
 from routh.validation import Array
+
+# Contact modes at a glance: all modes of a state solved at once, to see which ones deserve a closer look.
+
+
+_LOOKED_AT = 1e3 * tolerances.CONTACT_FORCE  # what a mode may miss and still be looked at
+_SINGULAR = 1e-9  # reciprocal condition below which a system is looked at on its own
+
+
+def likely(problem: ContactProblem, choices: Sequence[Sequence[Hold | None]]) -> Iterator[Mode]:
+    """The modes that may solve the acceleration problem: every mode that does is among them.
+
+    ``choices`` are what each contact may do (None: open). A mode is a linear system for all forces in units
+    of their own: where a contact is open its forces vanish, else its accelerations or friction's law.
+    """
+    count = [len(options) for options in choices]
+    if not count:
+        yield ()
+        return
+    picks = np.array(list(product(*map(range, count))), dtype=np.int64)
+    m, width = problem.free.shape
+    unit_f, unit_a = (np.repeat(unit, width) for unit in (problem.force_unit, problem.acceleration_unit))
+    G, free = problem.G * unit_f / unit_a[:, None], problem.free.ravel() / unit_a
+    A = np.empty((len(picks), m * width, m * width))
+    right = np.empty((len(picks), m * width))
+    for i, options in enumerate(choices):
+        rows = slice(i * width, (i + 1) * width)
+        systems = [_rows(problem, i, hold, G[rows], free[rows]) for hold in options]
+        A[:, rows] = np.array([system for system, _ in systems])[picks[:, i]]
+        right[:, rows] = np.array([values for _, values in systems])[picks[:, i]]
+    force, regular = _solved(A, right)
+    acceleration = force @ G.T + free
+    fine = np.ones(len(picks), dtype=bool)
+    for i, options in enumerate(choices):
+        parts = force[:, i * width : (i + 1) * width], acceleration[:, i * width : (i + 1) * width]
+        possible = np.array([_possible(problem, i, hold, *parts) for hold in options])
+        fine &= possible[picks[:, i], np.arange(len(picks))]
+    for pick in picks[fine | ~regular]:
+        held = (options[k] for options, k in zip(choices, pick, strict=True))
+        yield tuple(hold for hold in held if hold is not None)
+
+
+def _rows(problem: ContactProblem, i: int, hold: Hold | None, G: Array, free: Array) -> tuple[Array, Array]:
+    """What one contact's choice asks of all forces: rows (1 + nt, m (1 + nt)) and their right side."""
+    width = len(G)
+    own = np.zeros_like(G)
+    own[:, i * width : (i + 1) * width] = np.eye(width)
+    if hold is None:
+        return own, np.zeros(width)
+    if hold.direction is None:
+        return G, -free
+    rows, right = own, np.zeros(width)
+    rows[0], right[0] = G[0], -free[0]
+    rows[1:, i * width] = problem.mu[i] * np.asarray(hold.direction)
+    return rows, right
+
+
+def _solved(A: Array, right: Array) -> tuple[Array, np.ndarray]:
+    """Solutions of regular systems (zeros elsewhere), and which systems are regular."""
+    with np.errstate(all="ignore"):  # what overflows is not regular
+        regular = np.abs(np.linalg.det(A)) > 0.0
+        force = np.zeros_like(right)
+        inverse = np.linalg.inv(A[regular])
+        size = np.abs(inverse).max(axis=(1, 2)) * np.abs(A[regular]).max(axis=(1, 2))
+        good = size * _SINGULAR < 1.0
+        at = np.flatnonzero(regular)[good]
+        force[at] = (inverse[good] @ right[at][:, :, None])[:, :, 0]
+    regular[:] = False
+    regular[at] = True
+    return force, regular
+
+
+def _possible(
+    problem: ContactProblem, i: int, hold: Hold | None, force: Array, acceleration: Array
+) -> np.ndarray:
+    """Whether forces and accelerations (n, 1 + nt) of one contact fit its choice, roughly; (n,) bool."""
+    slack = _LOOKED_AT * np.maximum(1.0, np.abs(force).max(axis=1))
+    if hold is None:
+        return np.asarray(acceleration[:, 0] >= -slack)
+    fits = force[:, 0] >= -slack
+    if hold.direction is None:
+        room = problem.mu[i] * force[:, 0] - np.linalg.norm(force[:, 1:], axis=1)
+        fits &= room >= -slack * max(1.0, float(problem.mu[i]))
+    elif problem.starts[i]:
+        fits &= acceleration[:, 1:] @ np.asarray(hold.direction) >= -slack
+    return np.asarray(fits)
+
 
 MOST_MODES = 1024
 _REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in space
@@ -198,3 +295,78 @@ def _polyhedral(problem: ContactProblem, directions: Array) -> Array | None:
         w_unit=np.concatenate([speed_unit, problem.force_unit[starting]]),
     )
     return (flat @ result.z[:n]).reshape(m, width) if result.status is Status.SOLVED else None
+
+
+# Which contact modes a state can continue in; ties between modes are settled by a look ahead.
+
+
+_AHEAD = 1e-6  # s, how far ahead ties are looked at
+_ROUNDING = 1e-7  # residual of a mode's equations that is still rounding a moment later
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What the acceleration problem of one state allows."""
+
+    choices: tuple[ModeForces, ...]  # one per distinct acceleration; none: Painlevé's paradox
+    complete: bool  # whether there can be no others
+
+
+def select(
+    mechanism: Mechanism,
+    snapshot: Snapshot,
+    resting: list[int],
+    slipping: np.ndarray,
+    excluded: set[Mode],
+) -> Selection:
+    """The solutions at a state: ``resting`` contacts are closed, those in ``slipping`` (nc,) bool slip.
+
+    Modes in ``excluded`` have just ended at this very state.
+    """
+    velocity = snapshot.contact_velocity[resting, 1:]
+    size = np.linalg.norm(velocity, axis=1, keepdims=True)
+    slip = np.where(
+        slipping[resting][:, None] & (size > 0.0), velocity / np.where(size > 0.0, size, 1.0), 0.0
+    )
+    problem = contact_problem(snapshot, resting, mechanism.mu, slip)
+    groups, complete = find_modes(problem)
+    choices = []
+    for group in groups:
+        left = [solution for solution in group if solution.mode not in excluded]
+        if left:
+            scores = (
+                [_score(mechanism, snapshot, resting, solution, slip) for solution in left]
+                if left[1:]
+                else [0.0]
+            )
+            best = max(scores)
+            # of equally good modes the one with the fewest closed contacts: it asks for no force
+            near = [s for s, score in zip(left, scores, strict=True) if score >= best - 1e-12]
+            choices.append(min(near, key=lambda solution: len(solution.mode)))
+    return Selection(tuple(choices), complete)
+
+
+def _score(
+    mechanism: Mechanism, snapshot: Snapshot, resting: list[int], solution: ModeForces, slip: Array
+) -> float:
+    """The smallest margin a moment later, if the mode is kept until then."""
+    force = np.zeros((mechanism.nc, mechanism.width))
+    force[resting] = solution.force
+    q = mechanism.model.integrate(snapshot.q, snapshot.v, _AHEAD)
+    v = snapshot.v + _AHEAD * snapshot.acceleration(force)
+    later = mechanism.snapshot(snapshot.t + _AHEAD, q, v)
+    begun = slip.copy()
+    for hold in solution.mode:
+        if hold.direction is not None:
+            begun[resting.index(hold.contact)] = hold.direction
+    problem = contact_problem(later, resting, mechanism.mu, begun)
+    kept = forces_of(problem, solution.mode)
+    score = float(margins(problem, kept)[1:].min())
+    if not kept.residual < _ROUNDING:
+        score = min(score, -kept.residual)
+    for hold in solution.mode:
+        i = resting.index(hold.contact)
+        if hold.direction is not None and mechanism.mu[hold.contact] > 0.0 and not slip[i].any():
+            gained = float(later.contact_velocity[hold.contact, 1:] @ np.asarray(hold.direction)) / _AHEAD
+            score = min(score, gained / float(problem.acceleration_unit[i]))
+    return score if np.isfinite(score) else -np.inf

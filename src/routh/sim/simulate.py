@@ -2,20 +2,458 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypedDict
 
 import numpy as np
 
 from routh import tolerances
-from routh.laws import ImpactLaw, SetValued
+from routh.friction.cones import ContactMode
+from routh.laws import ImpactLaw, ImpactResult, SetValued, Simultaneous
 from routh.models.base import Model, SpringyModel, State, fitting_state
 from routh.models.simultaneity import Simultaneity
+from routh.problem import ImpactProblem
+from routh.sim import flow, zeno
+from routh.sim.contact_forces import Mode, ModeForces
+from routh.sim.flow import Course, Flow, Options, run_mode
 from routh.sim.mechanism import Control, Mechanism
-from routh.sim.run import Run, RunSettings
-from routh.sim.trajectory import Trajectory
-from routh.validation import integer, real
+from routh.sim.mode_motion import ModeMotion, Sample
+from routh.sim.modes import Selection, select
+from routh.sim.trajectory import Event, Trajectory
+from routh.status import Status
+from routh.validation import Array, integer, real
+
+# Collects the samples and events of an event-driven simulation.
+
+
+class Recorder:
+    """Rows of a trajectory under construction; ``ds = dt + sum of normal impulse`` (HP23 (46), (52))."""
+
+    def __init__(self, model: Model, t: float, q: Array, v: Array) -> None:
+        self.model = model
+        self.names = tuple(info.name for info in model.contacts)
+        self._zero = self._waiting = np.zeros((len(self.names), 1 + model.nt))
+        self.t, self.s, self.q, self.v = [t], [0.0], [q.copy()], [v.copy()]
+        self.impulses, self.forces, self.forces_after = [self._zero], [self._zero], [self._zero]
+        self.status, self.residuals = [Status.SOLVED], [0.0]
+        self.events: list[Event] = []
+
+    @property
+    def index(self) -> int:
+        """Of the last sample."""
+        return len(self.t) - 1
+
+    def add(
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        impulse: Array,
+        *,
+        force: Array | None = None,
+        status: Status = Status.SOLVED,
+        residual: float = 0.0,
+    ) -> None:
+        """A sample with the impulses (nc, 1 + nt) since the one before; dropped where s does not move."""
+        impulse = impulse + self._waiting
+        s = self.s[-1] + (t - self.t[-1]) + float(impulse[:, 0].sum())
+        if not s > self.s[-1]:
+            if status.ok:
+                # nothing happened, or less than s can resolve: keep the newer state, count the impulse later
+                self.q[-1], self.v[-1], self._waiting = q.copy(), v.copy(), impulse
+                return
+            s = math.nextafter(self.s[-1], math.inf)
+        self._waiting = self._zero
+        self.t.append(t)
+        self.s.append(s)
+        self.q.append(q.copy())
+        self.v.append(v.copy())
+        self.impulses.append(impulse)
+        self.forces.append(self._zero if force is None else force)
+        self.forces_after.append(self.forces[-1])
+        self.status.append(status)
+        self.residuals.append(residual)
+
+    def extend(self, samples: Sequence[Sample]) -> None:
+        """Samples of a smooth motion after the first, which is the last sample so far."""
+        since = samples[0].impulse
+        for sample in samples[1:]:
+            self.add(sample.t, sample.q, sample.v, sample.impulse - since, force=sample.force)
+            since = sample.impulse
+
+    def begin(self, force: Array) -> None:
+        """Smooth motion begins at the last sample with these contact forces."""
+        self.forces_after[-1] = force
+
+    def settle(self, v: Array) -> None:
+        """The velocity of the last sample without what is left of a slip that has come to its end."""
+        self.v[-1] = v.copy()
+
+    def event(self, kind: str, contacts: tuple[int, ...] = (), **data: object) -> None:
+        """Something that happened at the last sample."""
+        names = tuple(self.names[i] for i in contacts)
+        self.events.append(Event(kind, self.t[-1], self.index, names, data))
+
+    def trajectory(self) -> Trajectory:
+        """Everything so far."""
+        q, v = np.array(self.q), np.array(self.v)
+        energies = getattr(self.model, "energies", self._energies)(q, v)
+        return Trajectory(
+            np.array(self.t),
+            q,
+            v,
+            s=np.array(self.s),
+            impulses=np.array(self.impulses),
+            events=tuple(self.events),
+            forces={"contacts": np.array(self.forces), "contacts after": np.array(self.forces_after)},
+            energies=energies,
+            status=np.array(self.status, dtype=np.int8),
+            residuals=np.array(self.residuals),
+            contacts=self.names,
+        )
+
+    def _energies(self, q: Array, v: Array) -> dict[str, Array]:
+        """Energies at the samples, of models that do not tell many at once."""
+        found = {"kinetic": np.array([0.5 * w @ self.model.mass(p) @ w for p, w in zip(q, v, strict=True)])}
+        potential = getattr(self.model, "potential", None)
+        if potential is not None:
+            found["potential"] = np.array([potential(p) for p in q])
+        return found
+
+
+# The loop of the event-driven simulation: impact, choose a mode, flow, and again.
+
+
+_FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
+MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunSettings(Options):
+    """What a run is asked to do."""
+
+    end: float  # s
+    sample_dt: float  # s
+    max_events: int
+    law: ImpactLaw
+    simultaneity: Simultaneity
+    rng: np.random.Generator
+    seed: int = 0
+    number: int = 0  # of the future; above 0 its first impact with several outcomes has one that is far apart
+
+
+@dataclass(frozen=True)
+class Impact:
+    """One instant of impact, kept to recognise Zeno behaviour."""
+
+    t: float
+    index: int  # of the sample after it
+    contacts: tuple[int, ...]
+    approach: float  # m/s, the fastest
+
+
+class Run:
+    """One simulation under way."""
+
+    def __init__(self, mechanism: Mechanism, state: State, settings: RunSettings) -> None:
+        self.mechanism, self.settings = mechanism, settings
+        self.t, self.q, self.v = state.t, state.q, state.v
+        self.record = Recorder(mechanism.model, state.t, state.q, state.v)
+        self.grid = state.t + settings.sample_dt * np.arange(
+            1, int((settings.end - state.t) / settings.sample_dt) + 1
+        )
+        self.mode: Mode = ()
+        self.excluded: set[Mode] = set()
+        self.stopped_slip: set[int] = set()  # contacts whose slip has just come to an end
+        self.impacts: list[Impact] = []
+        self.pushed: dict[int, float] = {}  # open contacts that took part in an impact, and when
+        self.scale = mechanism.speed(self.q, self.v)
+        free = mechanism.speed(self.q, mechanism.snapshot(self.t, self.q, self.v).free)
+        self.fastest = max(self.scale, tolerances.FALL * free * (settings.end - self.t))
+        self.events = self.at_once = 0
+        self.stopped = False
+        self.parted = settings.number == 0  # from the other futures
+
+    def finish(self) -> Trajectory:
+        """Run to the end, or to what stops it."""
+        while self.t < self.settings.end and not self.stopped:
+            try:
+                self._advance()
+            except np.linalg.LinAlgError as error:
+                self._stop(Status.NUMERICAL, f"a linear system could not be solved: {error}")
+            if not (np.all(np.isfinite(self.q)) and np.all(np.isfinite(self.v))):
+                self._stop(Status.NUMERICAL, "the state is not finite")
+        return self.record.trajectory()
+
+    def _advance(self) -> None:
+        self.events += 1
+        self.at_once += 1
+        if self.events > self.settings.max_events:
+            return self._stop(Status.INCOMPLETE, f"{self.settings.max_events} events were reached")
+        if time.monotonic() > self.settings.deadline:
+            return self._stop(Status.OUT_OF_TIME, "the time allowed by budget= ran out")
+        if self.at_once > MOST_AT_ONCE:
+            return self._stop(Status.INCOMPLETE, f"{MOST_AT_ONCE} events at one instant")
+        closed, normal, tolerance = self._contacts()
+        if np.any(closed & (normal < -tolerance)):
+            return self._impact(())
+        resting = [int(i) for i in np.flatnonzero(closed & (normal <= tolerance))]
+        selection = self._select(resting, tolerance)
+        if not selection.choices:
+            if not resting:
+                return self._stop(Status.NUMERICAL, "free motion ends as soon as it begins")
+            return self._impact(tuple(resting))
+        return self._flow(resting, self._drawn(selection, resting))
+
+    def _contacts(self) -> tuple[np.ndarray, Array, Array]:
+        """Which contacts are closed, all normal velocities, and the speed below which they are zero."""
+        model = self.mechanism.model
+        closed = model.gaps(self.q) <= self.settings.gap
+        Jn = model.jacobians(self.q)[0]
+        normal = Jn @ self.v
+        if self._still():
+            return closed, normal, np.full(len(normal), np.inf)
+        inverse_mass = self.mechanism.snapshot(self.t, self.q, self.v).inverse_mass
+        root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, inverse_mass, Jn))
+        return closed, normal, root * (tolerances.REST * self.scale + tolerances.REST_FLOOR * self.fastest)
+
+    def _select(self, resting: list[int], tolerance: Array) -> Selection:
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        slipping = np.linalg.norm(snapshot.contact_velocity[:, 1:], axis=1) > tolerance
+        slipping[list(self.stopped_slip)] = False
+        return select(self.mechanism, snapshot, resting, slipping, self.excluded)
+
+    def _drawn(self, selection: Selection, resting: list[int]) -> ModeForces:
+        """The solution to continue with; the choice is logged where there was one."""
+        count = len(selection.choices)
+        if count == 1:
+            return selection.choices[0]
+        pick = int(self.settings.rng.integers(count))
+        words = [self._words(choice.mode, resting) for choice in selection.choices]
+        self.record.event("choice", tuple(resting), solutions=words, drawn=pick, complete=selection.complete)
+        return selection.choices[pick]
+
+    def _words(self, mode: Mode, resting: list[int]) -> dict[str, str]:
+        held = {hold.contact: ContactMode.STICKS if hold.sticks else ContactMode.SLIDES for hold in mode}
+        return {self.mechanism.names[i]: held.get(i, ContactMode.SEPARATES).word for i in resting}
+
+    def _impact(self, without_collision: tuple[int, ...]) -> None:
+        """Let the law resolve an impact of all simultaneous contacts; t and q stand still (HP23 (49))."""
+        problem, rows = self._colliding()
+        approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
+        names = [self.mechanism.names[i] for i in without_collision]
+        law, result = self._resolved(problem, names)
+        kind = "impact without collision" if without_collision else "impact"
+        took_part = tuple(rows[i] for i in np.flatnonzero(result.impulse[:, 0] > 0.0))
+        self.record.event(
+            kind,
+            took_part,
+            closed=problem.names,
+            window=self.settings.simultaneity.window,
+            soon=dict(problem.soon),
+            v_before=self.v.copy(),
+            v_after=result.v.copy(),
+            steps=len(result.path.impulse),
+            path=str(result.path.kind),
+            **_law_words(law),
+        )
+        self._record_path(result, rows)
+        if not result.status.ok:
+            return self._stop(result.status, f"the impact law ended with: {result.status.sentence}")
+        self.scale = problem.speed
+        self.v = result.v.copy()
+        self.mode, self.excluded, self.stopped_slip = (), set(), set()
+        if not self.impacts or self.t > self.impacts[-1].t:
+            self.impacts.append(Impact(self.t, self.record.index, took_part, approach))
+            self._extrapolate()
+
+    def _colliding(self) -> tuple[ImpactProblem, list[int]]:
+        """The impact of now, and the numbers of its contacts.
+
+        An open contact pushes once in a window: else bodies that settle in ever smaller hops would be stopped
+        above the ground again and again.
+        """
+        model, together = self.mechanism.model, self.settings.simultaneity
+        gaps = model.gaps(self.q)
+        gap = None if together.gap is None else max(together.gap, float(gaps.min()))
+        problem = model.problem(State(self.q, self.v, self.t), window=together.window, gap=gap)
+        rows = [self.mechanism.names.index(name) for name in problem.names]
+        if together.gap is None:
+            apart = [row for row in rows if gaps[row] > self.settings.gap]
+            again = [row for row in apart if self.t - self.pushed.get(row, -np.inf) <= together.horizon]
+            if again:
+                rows = [row for row in rows if row not in again]
+                problem = problem.subset([self.mechanism.names[row] for row in rows])
+            self.pushed |= {row: self.t for row in apart if row not in again}
+        return problem, rows
+
+    def _resolved(
+        self, problem: ImpactProblem, without_collision: list[str]
+    ) -> tuple[ImpactLaw, ImpactResult]:
+        """The outcome, and the law that gave it.
+
+        Draws let bodies that settle hop on and on. A hop too low to open a contact is none: then all contacts
+        stop at once, where that has a solution.
+        """
+        law = self.settings.law
+        if isinstance(law, SetValued) and not without_collision and not np.any(problem.restitution > 0.0):
+            free = problem.Jn @ self.mechanism.snapshot(self.t, self.q, self.v).free  # m/s^2
+            hop = (problem.Jn @ problem.v) ** 2 / np.maximum(2.0 * np.abs(free), 1e-300)  # m
+            if np.all(hop[problem.approaching] < self.settings.gap):
+                stopping = Simultaneous(friction=law.friction, facets=law.facets)
+                result = stopping(problem)
+                if result.status is Status.SOLVED:
+                    return stopping, result
+        if isinstance(law, SetValued) and not without_collision and not self.parted:
+            found = law.far_apart(problem, self.settings.seed, self.settings.number - 1)
+            if found is not None or law.far_apart(problem, self.settings.seed, 0) is not None:
+                self.parted = True
+            if found is not None and found.status.ok:
+                return law, found
+        return law, law(problem, self.settings.rng, without_collision=without_collision)
+
+    def _record_path(self, result: ImpactResult, rows: list[int]) -> None:
+        for v, increment in zip(result.path.v[1:], result.path.impulse, strict=True):
+            impulse = np.zeros((self.mechanism.nc, self.mechanism.width))
+            impulse[rows] = increment
+            self.record.add(self.t, self.q, v, impulse, status=result.status, residual=result.residual)
+
+    def _flow(self, resting: list[int], chosen: ModeForces) -> None:
+        """Move smoothly in the chosen mode and log how it differs from the one before."""
+        self._log_change(chosen.mode)
+        self.mode = chosen.mode
+        motion = ModeMotion(self.mechanism, chosen.mode)
+        grid = self.grid[np.searchsorted(self.grid, self.t, side="right") :].tolist()
+        flow = self._run_mode(motion, grid)
+        started = self.t
+        self.record.begin(flow.samples[0].force)
+        # a mode that ends at once leaves no trace but the next choice
+        self.record.extend([flow.samples[0], *(one for one in flow.samples[1:] if one.t > started)])
+        last = flow.samples[-1]
+        self.t, self.q, self.v = last.t, last.q, last.v
+        self.scale = self.mechanism.speed(self.q, self.v)
+        self.fastest = max(self.fastest, self.scale)
+        moved = self.t > started
+        if moved:
+            self.at_once = 0
+            self.excluded, self.stopped_slip = set(), set()
+        if flow.reason == "singular":
+            self.record.event("singular", flow.contacts)
+            worst = self.mechanism.flattening(self.q)
+            if flow.contacts and worst > _FLAT:
+                return self._impact(flow.contacts)
+            cause = f"; some motion has no inertia (M is singular to {worst:.0e})" if worst <= _FLAT else ""
+            return self._stop(Status.NUMERICAL, f"the integrator's step became too small{cause}")
+        if flow.reason == "graze":
+            self.record.event("graze", flow.contacts)
+        if flow.reason == "stick":
+            self.stopped_slip |= set(flow.contacts)
+            sticking = [*motion.sticking, *flow.contacts]
+            sliding = [c for c in motion.sliding if c not in sticking]
+            self.v = self.mechanism.hold(self.q, self.v, sticking, sliding)
+            if moved:  # else the last sample is that of an impact, which its impulses explain
+                self.record.settle(self.v)
+        if not moved and flow.reason != "end":
+            self.excluded.add(chosen.mode)
+        return None
+
+    def _run_mode(self, motion: ModeMotion, grid: list[float]) -> Flow:
+        """By compiled code, where that knows the forces; else the readable way, from the start."""
+        end, options = self.settings.end, self.settings
+        start = motion, self.t, self.q, self.v, end, options
+        if flow.suits(motion):
+            with contextlib.suppress(flow.NotKnownError):
+                return run_mode(flow.QuickCourse(*start), end, grid, options)
+        return run_mode(Course(*start), end, grid, options)
+
+    def _log_change(self, mode: Mode) -> None:
+        before = {hold.contact: hold.direction for hold in self.mode}
+        after = {hold.contact: hold.direction for hold in mode}
+        changes: dict[str, list[int]] = {"open": [], "close": [], "stick": [], "slip": []}
+        for contact in sorted({*before, *after}):
+            if contact not in after:
+                changes["open"].append(contact)
+            elif contact not in before:
+                changes["close"].append(contact)
+            elif before[contact] != after[contact] and (before[contact] is None or after[contact] is None):
+                changes["stick" if after[contact] is None else "slip"].append(contact)
+        for kind, contacts in changes.items():
+            if contacts:
+                slipping = [self.mechanism.names[c] for c in contacts if after.get(c) is not None]
+                self.record.event(kind, tuple(contacts), slipping=slipping)
+
+    def _extrapolate(self) -> None:
+        """Jump to the accumulation point of a Zeno sequence, if the impacts so far run into one."""
+        found = None if self._still() else zeno.accumulation([impact.t for impact in self.impacts])
+        if found is None or self.t + found.remaining >= self.settings.end:
+            return
+        back = zeno.pattern([impact.contacts for impact in self.impacts], found.cycle)
+        cycle = self.impacts[-back - 1 :]
+        closed = np.flatnonzero(self._contacts()[0]).tolist()
+        contacts = tuple(sorted({*closed, *(c for impact in cycle[1:] for c in impact.contacts)}))
+        # what a cycle leaves behind (impulses of impacts and of sustained contact) decays like its duration
+        rows = np.array(self.record.impulses[cycle[0].index + 1 : cycle[-1].index + 1])
+        impulse = rows.sum(axis=0) * found.rest(back)
+        left = cycle[-1].approach
+        v = self.mechanism.hold(self.q, self.v, [], contacts)
+        slip = np.linalg.norm(self.mechanism.J(self.q)[:, 1:] @ v, axis=1)
+        sticking = [c for c in contacts if slip[c] <= 3.0 * left]
+        v = self.mechanism.hold(self.q, v, sticking, [c for c in contacts if c not in sticking])
+        q = self.mechanism.close(self.mechanism.model.integrate(self.q, v, found.remaining), contacts)
+        end = self.mechanism.snapshot(self.t + found.remaining, q, v)
+        wanted = self.mechanism.model.mass(q) @ (v - self.v - found.remaining * end.free)
+        balanced = zeno.balanced(impulse, wanted, end.J, self.mechanism.mu, contacts)
+        if balanced is None:
+            return
+        self.t, self.q, self.v = end.t, q, v
+        self.scale = max(self.mechanism.speed(self.q, v), 1e-3 * left)
+        self.at_once, count, self.impacts = 0, len(self.impacts), []
+        self.record.add(self.t, self.q, v, balanced)
+        self.record.event(
+            "zeno",
+            contacts,
+            ratio=found.ratio,
+            cycle=found.cycle,
+            impacts=count,
+            skipped=found.remaining,
+            uncertainty=found.uncertainty,
+            continuation=self._continuation(list(contacts)),
+        )
+
+    def _continuation(self, contacts: list[int]) -> str:
+        """What the state at an accumulation point is: verified before the simulation goes on from it."""
+        tolerance = self._contacts()[2]
+        choices = self._select(contacts, tolerance).choices
+        if not choices:
+            return "impact without collision"
+        force = np.zeros((self.mechanism.nc, self.mechanism.width))
+        force[contacts] = choices[0].force
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        still = self.mechanism.speed(self.q, snapshot.acceleration(force)) <= 1e-6 * self.mechanism.speed(
+            self.q, snapshot.free
+        )
+        if still and self.mechanism.speed(self.q, self.v) <= self.scale * tolerances.REST:
+            return "equilibrium"
+        return "sustained contact" if choices[0].mode else "separation"
+
+    def _still(self) -> bool:
+        """Whether nothing moves, by what the integrator can tell."""
+        return self.mechanism.speed(self.q, self.v) <= tolerances.STILL * self.fastest
+
+    def _stop(self, status: Status, reason: str) -> None:
+        """End early, and say so in the log and in the status of the last sample."""
+        self.record.event("stop", (), reason=reason, status=status.name)
+        self.record.status[-1] = status
+        self.stopped = True
+
+
+def _law_words(law: ImpactLaw) -> dict[str, object]:
+    words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
+    return {"law": type(law).__name__, **words}
 
 
 class SimulateOptions(TypedDict, total=False):

@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.constraints import STEEL, Compliance, ConstrainedSystem, ConstraintForces, differentiate, solve
-from routh.constraints.holonomic import StateConstraint
-from routh.constraints.state_gradient import StateGradient, slopes, state_gradient
-from routh.constraints.system_gradient import ContactGradient, SystemGradient
-from routh.constraints.types import Contact
+from routh.constraints.gradients import ContactGradient, StateGradient, SystemGradient, slopes, state_gradient
+from routh.constraints.types import Contact, StateConstraint
 from routh.models.base import Model, State
 from routh.sim.step_through import Function, step_through
 from routh.sim.trajectory import Trajectory

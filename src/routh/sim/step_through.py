@@ -2,33 +2,225 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh import tolerances
 from routh.constraints import (
     STEEL,
+    Bilateral,
     Compliance,
     ConstrainedSystem,
     ConstraintForces,
+    Contact,
     from_model,
     solve,
 )
-from routh.constraints.holonomic import StateConstraint
-from routh.laws import ImpactLaw
-from routh.models.base import Model, State, fitting_state
-from routh.models.simultaneity import Simultaneity
-from routh.sim.marching import March, suits
+from routh.constraints.types import Constraint, StateConstraint
+from routh.laws import ImpactLaw, ImpactResult
+from routh.models.base import Model, SpringyModel, State, fitting_state
+from routh.models.simultaneity import Simultaneity, time_to_contact
+from routh.sim.compiled_steps import March, suits
+from routh.sim.futures import Bundle
 from routh.sim.simulate import generator
-from routh.sim.step_impacts import StepImpacts
-from routh.sim.step_recorder import StepRecorder
-from routh.sim.trajectory import Trajectory
+from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
-from routh.validation import deadline_of, integer, real
+from routh.validation import Array, Options, deadline_of, integer, real, real_array
+
+# What a time stepper writes down.
+
+
+class StepRecorder:
+    """Collects samples, forces, deformations, energies and the worst status between samples."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.elsewhere = model.not_elastic if isinstance(model, SpringyModel) else ()
+        self.rows: list[Options] = []
+        self.events: list[Event] = []
+        self.closed = np.zeros(len(model.contacts), dtype=bool)
+        self.stopped = False
+        self._reset()
+
+    def _reset(self) -> None:
+        self.impulse = np.zeros((len(self.model.contacts), 1 + self.model.nt))
+        self.status, self.residual = Status.SOLVED, 0.0
+
+    def count(self, step: ConstraintForces) -> None:
+        """Take one step into account."""
+        if step.status is not Status.SOLVED:
+            self.status = step.status
+        self.residual = float(np.maximum(self.residual, step.residual))
+        if self.model.contacts:
+            self.impulse += step.system.dt * step.forces[0]
+
+    def impact(self, t: float, law: ImpactLaw, result: ImpactResult) -> None:
+        """An impact within a step, which the next sample tells the impulses of."""
+        names = result.problem.names
+        pushed = tuple(names[i] for i in np.flatnonzero(result.impulse[:, 0] > 0.0))
+        rows = [[info.name for info in self.model.contacts].index(name) for name in names]
+        self.impulse[rows] += result.impulse
+        self.residual = float(np.maximum(self.residual, result.residual))
+        data: Options = {"closed": names, "soon": dict(result.problem.soon), "law": type(law).__name__}
+        data |= {"v_before": result.problem.v.copy(), "v_after": result.v.copy()}
+        self.events.append(Event("impact", t, len(self.rows), pushed, data))
+
+    def stop(self, t: float, reason: str, status: Status = Status.OUT_OF_TIME) -> None:
+        """The next sample is the last, before its time."""
+        self.status, self.stopped = status, True
+        self.events.append(
+            Event("stop", t, len(self.rows), (), {"reason": reason, "status": self.status.name})
+        )
+
+    def sample(self, now: State, system: ConstrainedSystem, last: ConstraintForces | None) -> None:
+        """Write down a state, the constraints there and the forces that led to it."""
+        items = system.constraints
+        deformations = [_deformation(item) for item in items]
+        forces = [np.zeros_like(d) for d in deformations] if last is None else list(last.forces)
+        names = [item.name for item in items]
+        energies = {
+            "kinetic": 0.5 * float(now.v @ (system.M @ now.v)),
+            "elastic": sum(elastic_energy(item) for item in items if item.name not in self.elsewhere),
+        }
+        if hasattr(self.model, "potential"):
+            energies["potential"] = self.model.potential(now.q)
+        self.rows.append(
+            {
+                "t": now.t,
+                "q": now.q,
+                "v": now.v,
+                "impulses": self.impulse,
+                "status": np.int8(self.status),
+                "residuals": self.residual,
+                "forces": dict(zip(names, forces, strict=True)),
+                "deformations": dict(zip(names, deformations, strict=True)),
+                "energies": energies,
+            }
+        )
+        self._note_contacts(now, forces)
+        self._reset()
+
+    def trajectory(self) -> Trajectory:
+        """All of it."""
+        columns: Options = {}
+        for name, first in self.rows[0].items():
+            values = [row[name] for row in self.rows]
+            columns[name] = (
+                {key: np.array([value[key] for value in values]) for key in first}
+                if isinstance(first, dict)
+                else np.array(values)
+            )
+        contacts = tuple(info.name for info in self.model.contacts)
+        return Trajectory(**columns, events=tuple(self.events), contacts=contacts)
+
+    def _note_contacts(self, now: State, forces: list[Array]) -> None:
+        if not self.model.contacts:
+            return
+        closed = forces[0][:, 0] > 0.0
+        for kind, changed in (("close", closed & ~self.closed), ("open", self.closed & ~closed)):
+            names = tuple(self.model.contacts[i].name for i in np.flatnonzero(changed))
+            if names:
+                self.events.append(Event(kind, now.t, len(self.rows) - 1, names))
+        self.closed = closed
+
+
+def elastic_energy(item: Constraint) -> float:
+    """Energy in the springs of a constraint, J; one-sided springs hold none when they are not pressed."""
+    phi = item.phi if isinstance(item, Bilateral) else np.minimum(item.phi, 0.0)
+    energy = 0.5 * float(item.stiffness @ phi**2)
+    if isinstance(item, Contact):
+        energy += 0.5 * float(item.tangential_stiffness @ (item.deformation**2).sum(axis=1))
+    return energy
+
+
+def _deformation(item: Constraint) -> Array:
+    return np.column_stack([item.phi, item.deformation]) if isinstance(item, Contact) else item.phi
+
+
+# Impacts in time stepping: what meets within a step is resolved by a law, at the touch.
+#
+# HP19's poster names it as ongoing work: time-stepping simulation through impact. A step of a fixed length
+# moves along straight lines. Contacts that meet on the way, faster than smooth forces could make them within
+# two steps, collide: all together that touch or close within the window, and the law gives the velocity after
+# it, which the rest of the step follows. Slower contacts belong to the constraint forces of the step.
+
+
+MOST_IMPACTS = 100  # within one step
+_REFINED = 4  # corrections of the time of a touch, which is not linear where bodies turn
+_SLOW = 2.0  # times what smooth forces do in a step: slower contacts are not resolved as impacts
+_OUT_OF_REACH = 1e9  # m: the gap of a contact that the constraint forces of a step must leave alone
+
+
+@dataclass(frozen=True, eq=False)
+class StepImpacts:
+    """The impacts of a time stepper with steps of ``dt`` (s)."""
+
+    model: Model
+    law: ImpactLaw
+    rng: np.random.Generator
+    simultaneity: Simultaneity
+    dt: float
+
+    def without_collisions(self, system: ConstrainedSystem, now: State) -> ConstrainedSystem:
+        """The step without the contacts that are about to collide: no force of it may stop them."""
+        first, *others = system.constraints
+        fast = self._collide(system, now.q, now.v)[0]
+        if not fast.any():
+            return system
+        kept = copy.copy(first)
+        kept.__dict__.update(phi=np.where(fast, _OUT_OF_REACH, first.phi))
+        return ConstrainedSystem(system.mass, system.f, system.v, (kept, *others), system.dt)
+
+    def move(
+        self, system: ConstrainedSystem, now: State, v: Array, duration: float, record: StepRecorder
+    ) -> State:
+        """The state ``duration`` (s) after ``now``, moving with velocity v (nv,) and through impacts."""
+        q, t, end = now.q, now.t, now.t + duration
+        for _ in range(MOST_IMPACTS):
+            wait = self._first_touch(system, q, v, end - t)
+            if wait is None:
+                return State(self.model.integrate(q, v, end - t), v, end)
+            q, t = self.model.integrate(q, v, wait), t + wait
+            problem = self.model.problem(
+                State(q, v, t), window=self.simultaneity.window, gap=self.simultaneity.gap
+            )
+            result = self.law(problem, self.rng)
+            record.impact(t, self.law, result)
+            if not result.status.ok:
+                record.stop(t, f"the impact law ended with: {result.status.sentence}", result.status)
+                return State(q, v, t)
+            v = result.v
+        record.stop(t, f"{MOST_IMPACTS} impacts within one step", Status.INCOMPLETE)
+        return State(q, v, t)
+
+    def _collide(self, system: ConstrainedSystem, q: Array, v: Array) -> tuple[np.ndarray, Array]:
+        """Which contacts come so fast that only an impact can stop them, (nc,) bool; and rates of all."""
+        Jn = self.model.jacobians(q)[0]
+        rates = Jn @ v
+        return rates < -_SLOW * self.dt * np.abs(Jn @ system.mass.solve(system.f)), rates
+
+    def _first_touch(self, system: ConstrainedSystem, q: Array, v: Array, left: float) -> float | None:
+        """When the first contact touches that comes fast, s from now; None: none within ``left`` (s)."""
+        fast, rates = self._collide(system, q, v)
+        times = np.where(fast, time_to_contact(self.model.gaps(q), rates), np.inf)
+        if not times.min(initial=np.inf) <= left:
+            return None
+        c = int(np.argmin(times))
+        wait = float(times[c])
+        for _ in range(_REFINED):
+            there = self.model.integrate(q, v, wait)
+            gap, rate = float(self.model.gaps(there)[c]), float(self.model.jacobians(there)[0][c] @ v)
+            if abs(gap) <= tolerances.CLOSED_GAP or not rate < 0.0:
+                break
+            wait = min(max(wait - gap / rate, 0.0), left)
+        return wait
+
 
 _BEYOND = 1e9  # m and m/s, rad and rad/s: models say nothing of such states
 Function = Callable[[State], ArrayLike]
@@ -148,3 +340,68 @@ def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
             raise ValueError(
                 f"constraints: {name!r} stands twice; wanted distinct names (the model's: {own})"
             )
+
+
+# Time stepping from many states of one model: for learning, and for control by sampling.
+
+
+def step_through_many(
+    model: Model,
+    states: Sequence[State],
+    *,
+    dt: float,
+    duration: float,
+    compliance: Compliance = STEEL,
+    constraints: Sequence[StateConstraint] = (),
+    u: ArrayLike | None = None,
+    record_every: int | None = None,
+    threads: int | None = None,
+    budget: float | None = None,
+) -> Bundle:
+    """`step_through` from each of the states; every motion is what it would be alone.
+
+    Free bodies and planar mechanisms are compiled and share threads; other models go one after the other.
+
+    Parameters
+    ----------
+    model, states : what moves, and from where.
+    dt, duration, compliance, constraints : as in `step_through`.
+    u : inputs: (nu,) for all, (n, nu) of each motion, or (n, steps, nu) of each of its steps.
+    record_every : keep each so-manieth step, and the last; None: only the first state and the last.
+    threads : how many; None: as many as there are processors.
+    budget : s of waiting allowed for all; motions end where they are, their last status OUT_OF_TIME.
+    """
+    deadline, h = deadline_of(budget), real("dt", dt, above=0.0)
+    steps = round(real("duration", duration, at_least=0.0) / h)
+    every = max(steps, 1) if record_every is None else integer("record_every", record_every, at_least=1)
+    if threads is not None:
+        integer("threads", threads, at_least=1)
+    check_names(model, constraints)
+    begins = [fitting_state(model, state) for state in states]
+    inputs = None if u is None else _inputs(u, len(begins), steps)
+    if begins and suits(model, compliance, constraints):
+        quick = March(model, compliance, constraints, begins, dt=h, steps=steps, every=every)
+        if inputs is not None:
+            quick.push_all(inputs)
+        quick.run(steps, deadline, threads=threads)
+        return Bundle(tuple(map(quick.trajectory, range(len(begins)))))
+    options: Options = {"dt": h, "duration": steps * h, "compliance": compliance, "constraints": constraints}
+    found = []
+    for k, state in enumerate(begins):
+        left = None if budget is None else max(deadline - time.monotonic(), 1e-9)
+        own = None if inputs is None else _in_turn(inputs[k], state.t, h)
+        found.append(step_through(model, state, u=own, record_every=every, budget=left, **options))
+    return Bundle(tuple(found))
+
+
+def _inputs(u: ArrayLike, count: int, steps: int) -> Array:
+    """Inputs (n, P, nu) of the first P steps; later ones have the last."""
+    wanted = f"shape (nu,), ({count}, nu) or ({count}, {steps}, nu)"
+    given = real_array("u", u, [(None,), (count, None), (count, steps, None)], wanted)
+    if given.ndim < 3:
+        return np.broadcast_to(given, (count, given.shape[-1]))[:, None]
+    return given
+
+
+def _in_turn(inputs: Array, start: float, h: float) -> Callable[[State], Array]:
+    return lambda state: inputs[min(round((state.t - start) / h), len(inputs) - 1)]

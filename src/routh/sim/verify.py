@@ -14,14 +14,413 @@ Every sample and every interval between samples is held against HP23 (53) with t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import nnls
 
 from routh import tolerances
+from routh.friction.cones import facet_directions
 from routh.models.base import Model
-from routh.sim.evidence import Control, Evidence, Verdict, Violation
-from routh.sim.impact_checks import check_accumulation, check_impact, check_outcomes
-from routh.sim.smooth_checks import check_smooth
-from routh.sim.trajectory import Trajectory
+from routh.models.simultaneity import TOUCHING
+from routh.results import PathKind
+from routh.sim.trajectory import Event, Trajectory
+from routh.text import for_terminal
+from routh.validation import Array, Options
+
+# What a trajectory and its model say, gathered for the check of the one against the other.
+#
+# What counts as closed, as at rest and as slip is said here once, by the tolerances that the simulator uses:
+# between events a contact moves when it is faster than what an integrator leaves over; at an event, where a
+# law or a choice of contact mode takes slow motion for none, when it is faster than `tolerances.REST`.
+
+
+_KEPT = 4  # configurations whose Jacobians are kept: both ends of an interval, its middle, and one more
+
+Control = Callable[[float, Array, Array], ArrayLike]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One condition that one sample or interval breaks."""
+
+    condition: str
+    index: int  # of the sample, or of the end of the interval
+    size: float  # in units of what is allowed: above 1
+
+
+@dataclass
+class Verdict:
+    """What the check found; a NaN counts as broken."""
+
+    violations: list[Violation] = field(default_factory=list)
+    worst: dict[str, float] = field(default_factory=dict)  # per condition, in units of what is allowed
+    checked: dict[str, int] = field(default_factory=dict)  # how often each condition was looked at
+
+    @property
+    def ok(self) -> bool:
+        """Whether every condition holds."""
+        return not self.violations
+
+    def __str__(self) -> str:
+        lines = [f"{'solution' if self.ok else 'NOT a solution'} of HP23 (53)"]
+        lines += [
+            f"  {for_terminal(name)}: {self.checked[name]} times, worst {self.worst[name]:.2g}"
+            for name in self.worst
+        ]
+        return "\n".join(lines)
+
+    def note(self, condition: str, index: int, size: float, allowed: float) -> None:
+        """One look at one condition: ``size`` against what is ``allowed``."""
+        share = float(size) / allowed if allowed > 0.0 else (0.0 if size <= 0.0 else np.inf)
+        self.checked[condition] = self.checked.get(condition, 0) + 1
+        self.worst[condition] = max(self.worst.get(condition, 0.0), share if share == share else np.inf)
+        if not share <= 1.0:
+            self.violations.append(Violation(condition, index, share))
+
+
+class Evidence:
+    """The trajectory, the model's answers at its states, and the book of conditions."""
+
+    def __init__(self, model: Model, trajectory: Trajectory, control: Control | None) -> None:
+        assert trajectory.s is not None
+        assert trajectory.impulses is not None
+        self.model, self.trajectory, self.control = model, trajectory, control
+        self.s, self.impulses = trajectory.s, trajectory.impulses
+        self.book = Verdict()
+        # an interval asks often: those of the last few configurations are kept
+        self._kept = lru_cache(maxsize=_KEPT)(self._rows)
+        self.mu = np.array([info.mu for info in model.contacts])
+        self.restitution = np.array([info.restitution for info in model.contacts])
+        self.gaps = np.array([model.gaps(q) for q in trajectory.q])
+        squares = [v @ model.mass(q) @ v for q, v in zip(trajectory.q, trajectory.v, strict=True)]
+        self.speed = np.sqrt(np.maximum(squares, 0.0))  # |v|_M
+        self.fastest = max(float(self.speed.max()), tolerances.FALL * self._fall())
+        self.before_impact, self.settling = self._instants()
+        self.reach = np.maximum(1.0, np.abs(trajectory.q).max(axis=1))
+        self.strongest = max(
+            (float(np.abs(f).max()) for f in trajectory.forces.values() if f.size), default=0.0
+        )
+        self.impact_events = [e for e in trajectory.events if e.kind.startswith("impact")]
+
+    def _instants(self) -> tuple[Array, Array]:
+        """|v|_M before the impact at each sample's time (0: none), and that where a contact mode begins."""
+        first = np.searchsorted(self.trajectory.t, self.trajectory.t, side="left")
+        last = np.searchsorted(self.trajectory.t, self.trajectory.t, side="right")
+        fastest = np.array([self.speed[a:b].max() for a, b in zip(first, last, strict=True)])
+        shared = last - first > 1
+        begins = np.zeros(len(self.speed), dtype=bool)
+        begins[[event.index for event in self.trajectory.events]] = True
+        return np.where(shared, fastest, 0.0), np.where(shared | begins, fastest, 0.0)
+
+    def _fall(self) -> float:
+        """The speed |v|_M that the smooth forces alone would give from rest: a unit for what stands still."""
+        t, q, v = self.trajectory.t, self.trajectory.q[0], self.trajectory.v[0]
+        force = self.smooth_force(float(t[0]), q, v)
+        return float(np.sqrt(force @ np.linalg.solve(self.model.mass(q), force))) * float(t[-1] - t[0])
+
+    def J(self, q: Array) -> Array:
+        """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
+        return self._kept(q.tobytes())[0]
+
+    def smooth_force(self, t: float, q: Array, v: Array) -> Array:
+        """Generalized forces without those of contacts, (nv,)."""
+        u = None if self.control is None else self.control(t, q, v)
+        return -self.model.bias(q, v, u)
+
+    def noise(self, q: Array, settling: float = 0.0, more: float = 0.0) -> Array:
+        """Contact velocities (nc,) m/s that are no motion: what integrator and event may leave over."""
+        share = tolerances.VERIFY_INTEGRATOR * self.fastest + tolerances.VERIFY_REST * settling + more
+        return self.root(q) * share
+
+    def root(self, q: Array) -> Array:
+        """Normal velocities of contacts per |v|_M: 1 / sqrt(effective mass), (nc,)."""
+        return self._kept(q.tobytes())[1]
+
+    def _rows(self, key: bytes) -> tuple[Array, Array]:
+        """`J` and `root` of a configuration, given by its bytes."""
+        q = np.frombuffer(key).copy()
+        Jn, Jt = self.model.jacobians(q)
+        root = np.sqrt(np.einsum("ij,ji->i", Jn, np.linalg.solve(self.model.mass(q), Jn.T)))
+        return np.concatenate([Jn[:, None, :], Jt], axis=1), root
+
+    def may_touch(self, k: int) -> np.ndarray:
+        """Contacts that may carry force at sample k, (nc,) bool."""
+        return np.asarray(self.gaps[k] <= tolerances.VERIFY_GAP * self.reach[k])
+
+    def cone(self, i: int, c: int, force: Array, size: float) -> None:
+        """Coulomb's cone; ``size`` is the force (N) or impulse (N s) that its error is a share of."""
+        excess = max(float(np.linalg.norm(force[1:]) - self.mu[c] * force[0]), -float(force[0]))
+        allowed = tolerances.VERIFY_FORCE * size * max(1.0, float(self.mu[c]))
+        self.book.note("friction cone", i, excess, allowed)
+
+    def dissipation(
+        self,
+        i: int,
+        c: int,
+        force: Array,
+        slip: Array,
+        *,
+        size: float,
+        noise: float,
+        directions: Array | None = None,
+    ) -> None:
+        """Maximal dissipation: the power of friction against the least that the cone allows."""
+        speed = float(np.linalg.norm(slip))
+        least = -speed if directions is None else float((directions @ slip).min())
+        defect = float(force[1:] @ slip) - self.mu[c] * float(force[0]) * least
+        # a contact that sticks may creep by the noise, at which friction is anywhere in its cone
+        allowed = size * max(1.0, float(self.mu[c])) * (tolerances.VERIFY_FORCE * speed + 2.0 * noise)
+        self.book.note("maximal dissipation", i, defect, allowed)
+
+    def momentum(
+        self, condition: str, i: int, unexplained: Array, share: float, unresolved: Array | float = 0.0
+    ) -> None:
+        """Compare generalized impulses with the momentum at hand, each coordinate by its own inertia."""
+        inertia = np.sqrt(self.model.mass(self.trajectory.q[i]).diagonal())
+        speed = max(float(self.before_impact[i]), float(self.speed[i - 1]), 1e-12 * self.fastest)
+        unexplained = np.maximum(np.abs(unexplained) - unresolved, 0.0)
+        self.book.note(condition, i, float((unexplained / inertia).max()), share * speed)
+
+
+# Impacts and accumulations of impacts against HP23 (49), (72) and (39).
+
+
+_ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
+
+
+def check_impact(e: Evidence, i: int) -> None:
+    """(49): t and q stand still, and v changes by impulses that the law allows."""
+    trajectory = e.trajectory
+    q, before, after = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
+    event = next((one for one in reversed(e.impact_events) if one.index < i), None)
+    impulse = e.impulses[i]
+    M, J = e.model.mass(q), e.J(q)
+    noise = e.noise(q, e.before_impact[i])
+    e.book.note("q stands still in impacts", i, float(np.abs(q - trajectory.q[i - 1]).max()), 0.0)
+    unexplained = M @ (after - before) - np.tensordot(impulse, J, axes=2)
+    # an impulse that s, which counts normal ones, is too coarse for is recorded with the next sample
+    cone = np.maximum(1.0, e.mu)[:, None, None]
+    unresolved = float(np.spacing(e.s[i])) * (cone * np.abs(J)).sum(axis=(0, 1))
+    e.momentum("momentum of impacts", i, unexplained, tolerances.VERIFY_MOMENTUM, unresolved)
+    closed = e.may_touch(i)
+    data = {} if event is None else event.data
+    away = _window_distance(e, i, data)
+    if away is not None:
+        closed |= e.gaps[i] <= away
+    if not np.any(e.restitution[closed] > 0.0):
+        gained = e.speed[i] - e.speed[i - 1]
+        e.book.note("impacts dissipate", i, gained, tolerances.VERIFY_REST * e.before_impact[i])
+        slowest = float((J[closed, 0] @ before / noise[closed]).min(initial=np.inf))
+        e.book.note("impact only where nothing separates", i, slowest, 1.0)
+    size = max(float(np.abs(impulse).max()), _ROUNDING * float(e.before_impact[i]) / float(e.root(q).max()))
+    kind = data.get("path", PathKind.TOTAL)
+    directions = None
+    if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
+        directions = facet_directions(2, data.get("facets"))
+    # (72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece
+    velocity = J @ (after if kind == PathKind.IMPLICIT else 0.5 * (before + after))
+    for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
+        allowed = tolerances.VERIFY_GAP * e.reach[i] + (0.0 if away is None else float(away[c]))
+        e.book.note("force at a distance", i, e.gaps[i, c], allowed)
+        e.cone(i, c, impulse[c], size)
+        if kind not in (PathKind.IMPLICIT, PathKind.STRAIGHT):
+            continue
+        unsure = float(noise[c])
+        if e.restitution[c] == 0.0:
+            power = float(impulse[c, 0]) * float(velocity[c, 0])
+            e.book.note("normal impulses dissipate", i, power, size * unsure)
+        slip = velocity[c, 1:]
+        e.dissipation(i, c, impulse[c], slip, size=size, noise=unsure, directions=directions)
+
+
+def _window_distance(e: Evidence, i: int, data: Options) -> Array | None:
+    """How far open each contact may be that takes part, (nc,) m: what it approaches by within the window."""
+    if data.get("window") is None or "v_before" not in data:
+        return None
+    rate = e.J(e.trajectory.q[i])[:, 0] @ data["v_before"]
+    return np.maximum(-rate * float(data["window"]), TOUCHING)
+
+
+def check_accumulation(e: Evidence, i: int, event: Event) -> None:
+    """The jump to a Zeno point: impacts before it decay, momentum balances, nothing approaches after.
+
+    Where cycles of impacts repeat, the last two cycles tell what remains of a geometric sequence. Where
+    they are random, each is shorter than the one before by 0.9 at most, on average: the rest of such a
+    sequence lasts less than twice the last four.
+    """
+    trajectory = e.trajectory
+    cycle = int(event.data.get("cycle", 0))
+    width = cycle or 4
+    intervals = np.diff(np.unique([one.t for one in e.impact_events if one.index < i]))
+    before, last = intervals[-2 * width : -width].sum(), intervals[-width:].sum()
+    decays = len(intervals) >= 2 * width and last < before
+    e.book.note("impacts decay before an accumulation", i, 0.0 if decays else np.inf, 1.0)
+    skipped = trajectory.t[i] - trajectory.t[i - 1]
+    rest = 1.01 * last / (before / last - 1.0) if cycle and decays else 2.0 * last
+    e.book.note("skipped time", i, skipped, rest)
+    q, v0, v1 = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
+    push = np.tensordot(e.impulses[i], e.J(q), axes=2)
+    smooth = skipped * e.smooth_force(trajectory.t[i], q, v1)
+    unexplained = e.model.mass(q) @ (v1 - v0) - push - smooth
+    e.momentum("momentum at accumulations", i, unexplained, tolerances.VERIFY_ZENO)
+    size = float(np.abs(e.impulses[i]).max(initial=0.0))
+    for c in range(len(e.mu)):
+        e.cone(i, c, e.impulses[i, c], size)
+
+
+def check_outcomes(e: Evidence) -> None:
+    """After the last increment of an impact no closed contact approaches."""
+    t = e.trajectory.t
+    for i in range(1, len(t)):
+        ends = t[i] == t[i - 1] and (i + 1 == len(t) or t[i + 1] > t[i])
+        if ends and e.trajectory.ok:
+            q, closed = e.trajectory.q[i], e.gaps[i] <= tolerances.CLOSED_GAP
+            approach = -(e.J(q)[:, 0] @ e.trajectory.v[i]) / e.noise(q, e.before_impact[i])
+            e.book.note("no approach after impacts", i, float(approach[closed].max(initial=0.0)), 1.0)
+
+
+# Smooth intervals of a trajectory against HP23 (47), (52) and (53).
+
+
+_TURNS = 8  # parts of an interval over which rotations are added up
+_EDGES = 64  # of a spatial friction cone, in the membership test
+
+
+def check_smooth(e: Evidence, i: int) -> None:
+    """(47) and (52) over one interval: at both ends with the recorded forces, in the middle without."""
+    trajectory = e.trajectory
+    t0, t1 = trajectory.t[i - 1], trajectory.t[i]
+    h = float(t1 - t0)
+    q0, q1, v0, v1 = trajectory.q[i - 1], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
+    start, end = trajectory.forces["contacts after"][i - 1], trajectory.forces["contacts"][i]
+    size = max(*(float(np.abs(f).max(initial=0.0)) for f in (start, end)), 1e-3 * e.strongest)
+    _contact_law(e, i, i - 1, start, size)
+    _contact_law(e, i, i, end, size)
+    a0, a1 = _acceleration(e, t0, q0, v0, start), _acceleration(e, t1, q1, v1, end)
+    # cubic through the velocities and accelerations at both ends, exact for motions of fourth degree
+    a = 1.5 * (v1 - v0) / h - 0.25 * (a0 + a1)
+    v = 0.5 * (v0 + v1) + h / 8.0 * (a0 - a1)
+    half = 0.5 * h * v0 + h * (3.0 / 32.0 * (v1 - v0)) + h * h * (11.0 * a0 - 5.0 * a1) / 192.0
+    q = e.model.integrate(q0, half, 1.0)
+    _middle(e, i, 0.5 * (t0 + t1), q, v, a)
+    whole = 0.5 * h * (v0 + v1) + h * h / 12.0 * (a0 - a1)
+    moves = [whole] if e.model.nq == e.model.nv else _pieces(h, v0, v1, a0, a1)
+    reached = q0
+    for move in moves:
+        reached = e.model.integrate(reached, move, 1.0)
+    drift = float(np.abs(reached - q1).max())
+    moved = float(np.abs(whole).max())
+    allowed = tolerances.VERIFY_INTEGRATOR * e.reach[i] + tolerances.VERIFY_DYNAMICS * moved
+    e.book.note("dq = v dt", i, drift, allowed)
+
+
+def _pieces(h: float, v0: Array, v1: Array, a0: Array, a1: Array) -> Array:
+    """Moves (_TURNS, nv) over parts of an interval under the cubic velocity: rotations do not commute."""
+    s = np.linspace(0.0, 1.0, _TURNS + 1)[:, None]
+    from_v = s * (1.0 - s**2 + 0.5 * s**3) * v0 + s**3 * (1.0 - 0.5 * s) * v1
+    from_a = s**2 * (0.5 - s * (2.0 / 3.0) + 0.25 * s**2) * a0 + s**3 * (0.25 * s - 1.0 / 3.0) * a1
+    return np.diff(h * from_v + h * h * from_a, axis=0)
+
+
+def _acceleration(e: Evidence, t: float, q: Array, v: Array, force: Array) -> Array:
+    total = e.smooth_force(t, q, v) + np.tensordot(force, e.J(q), axes=2)
+    return np.asarray(np.linalg.solve(e.model.mass(q), total), dtype=np.float64)
+
+
+def _contact_law(e: Evidence, i: int, k: int, force: Array, size: float) -> None:
+    """(12) and (16) at sample k, an end of interval i; ``size`` (N) is the largest force there."""
+    pushing = np.flatnonzero(np.abs(force).max(axis=1, initial=0.0) > tolerances.VERIFY_FORCE * size)
+    if not len(pushing):
+        return
+    q = e.trajectory.q[k]
+    t, v = float(e.trajectory.t[k]), e.trajectory.v[k]
+    velocities, noise = e.J(q) @ v, e.noise(q, e.settling[k])
+    # an error of the state makes one of the forces that keep contacts closed against the smooth ones
+    free = e.smooth_force(t, q, v)
+    size = max(size, float(np.sqrt(free @ np.linalg.solve(e.model.mass(q), free))) / e.root(q).max())
+    for c in map(int, pushing):
+        e.cone(i, c, force[c], size)
+        e.book.note("force at a distance", i, e.gaps[k, c], tolerances.VERIFY_GAP * e.reach[k])
+        e.book.note("force while separating", i, abs(float(velocities[c, 0])), float(noise[c]))
+        e.dissipation(i, c, force[c], velocities[c, 1:], size=size, noise=float(noise[c]))
+
+
+def _middle(e: Evidence, i: int, t: float, q: Array, v: Array, a: Array) -> None:
+    """In the middle of an interval ``M a - F_s`` must be a sum of contact forces that (53) allows there.
+
+    And it must be the one that the recorded impulse stands for: Simpson's rule over the interval, with
+    the forces at its ends, tells the force in its middle.
+    """
+    h = float(e.trajectory.t[i] - e.trajectory.t[i - 1])
+    M, smooth = e.model.mass(q), e.smooth_force(t, q, v)
+    metric = np.linalg.inv(np.linalg.cholesky(M))  # measure generalized forces in the metric of M^-1
+    target, free = metric @ (M @ a - smooth), float(np.linalg.norm(metric @ smooth))
+    misfit = float(np.linalg.norm(target))
+    discretised = tolerances.VERIFY_DYNAMICS * h * max(free, float(np.linalg.norm(target)))
+    rays = _allowed(e, i, q, v, discretised)
+    if len(rays):
+        misfit = _distance_to_cone((rays @ metric.T).T, target)
+    left_over = tolerances.VERIFY_INTEGRATOR * e.fastest + tolerances.VERIFY_REST * e.settling[i - 1]
+    allowed = discretised + 1.5 * left_over  # the cubic's acceleration has 1.5 (v1 - v0) / h
+    e.book.note("inclusion (53)", i, misfit * h, allowed)
+    if not len(e.mu):
+        return
+    start, end = e.trajectory.forces["contacts after"][i - 1], e.trajectory.forces["contacts"][i]
+    implied = 1.5 * e.impulses[i] - 0.25 * h * (start + end)
+    explained = metric @ np.tensordot(implied, e.J(q), axes=2)
+    rounding = tolerances.VERIFY_INTEGRATOR * max(1.0, float(e.s[i])) * np.abs(metric @ e.J(q)[:, 0].T).max()
+    e.book.note("impulses of forces", i, float(np.linalg.norm(explained - h * target)), allowed + rounding)
+
+
+def _allowed(e: Evidence, i: int, q: Array, v: Array, discretised: float) -> Array:
+    """Generalized forces at the edges of the friction cones of contacts that stay closed over interval i.
+
+    ``discretised`` (|v|_M) is how far the velocity v in its middle may be off.
+    """
+    nt, J = e.model.nt, e.J(q)
+    closed, stuck = _rests(e, i - 1) & _rests(e, i)  # at both ends
+    velocity = J[:, 1:] @ v
+    slip = np.linalg.norm(velocity, axis=1)
+    unsure = e.noise(q, e.settling[i - 1], discretised)
+    stuck |= slip <= unsure
+    edges = np.vstack([np.zeros(nt), facet_directions(nt, None if nt == 1 else _EDGES)])
+    rays: list[Array] = []
+    for c in map(int, np.flatnonzero(closed)):
+        if e.mu[c] > 0.0 and not stuck[c]:
+            edges_c = _against(velocity[c], float(unsure[c] / slip[c]))
+        else:
+            edges_c = edges if e.mu[c] > 0.0 else edges[:1]
+        rays.append(J[c, 0] + e.mu[c] * np.asarray(edges_c) @ J[c, 1:])
+    return np.concatenate(rays) if rays else np.zeros((0, e.model.nv))
+
+
+def _against(slip: Array, unsure: float) -> Array:
+    """Unit directions (k, nt) against a slip that is known up to the share ``unsure`` of itself, below 1."""
+    back = -slip / np.linalg.norm(slip)
+    if len(slip) == 1:
+        return back[None]
+    across, angle = np.array([-back[1], back[0]]), np.arcsin(unsure)
+    return np.array([np.cos(a) * back + np.sin(a) * across for a in (0.0, angle, -angle)])
+
+
+def _rests(e: Evidence, k: int) -> np.ndarray:
+    """Which contacts are closed and do not separate at sample k, and which have no slip, (2, nc) bool."""
+    q = e.trajectory.q[k]
+    velocity, noise = e.J(q) @ e.trajectory.v[k], e.noise(q, e.settling[k])
+    closed = e.may_touch(k)
+    return np.array([closed & (velocity[:, 0] <= noise), np.linalg.norm(velocity[:, 1:], axis=1) <= noise])
+
+
+def _distance_to_cone(generators: Array, target: Array) -> float:
+    """Distance of a vector to the cone of the columns of ``generators``."""
+    if not (np.all(np.isfinite(generators)) and np.all(np.isfinite(target))):
+        return np.inf
+    unit = np.linalg.norm(generators, axis=0)
+    return float(nnls(generators / unit, target)[1])
 
 
 def verify(model: Model, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from routh import tolerances
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.validation import Array
 
 LONGEST_CYCLE = 4  # impacts after which a pattern may repeat

@@ -1,14 +1,13 @@
 """One implicit increment of an impact (HP23 (72)): the true friction cone, or a polyhedral one."""
 
-from routh.friction import uses_true_cone
+from routh.friction.cones import uses_true_cone
 from routh.lcp.lemke import lemke_pivots
 from routh.lcp.solve import Pivoting
 from routh.problem import ImpactProblem
 from routh.step.base import ImpactStep, StepResult
 from routh.step.cone import ConeStep
-from routh.step.lipschitz import lipschitz_constant
 from routh.step.polyhedral import PolyhedralStep
-from routh.step.unique import Uniqueness, uniqueness
+from routh.step.unique import Uniqueness, lipschitz_constant, uniqueness
 
 __all__ = [
     "ConeStep",

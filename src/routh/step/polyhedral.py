@@ -6,11 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from routh.friction import facet_directions
+from routh.friction.cones import facet_directions
 from routh.lcp.enumeration import enumerate_solutions
 from routh.lcp.lemke import lemke_pivots
-from routh.lcp.result import LCPResult
-from routh.lcp.solve import Pivoting, solve_scaled
+from routh.lcp.solve import LCPResult, Pivoting, solve_scaled
 from routh.problem import ImpactProblem
 from routh.step.base import StepResult, along_normals, residual_tolerance
 from routh.validation import Array

@@ -4,7 +4,7 @@ A study is a folder. `study` makes one, ``run`` computes what is missing with an
 what there is. Needs xarray (extra ``data``) for tables and dask (extra ``sweep``) for more than one machine.
 """
 
-from routh.auditing.grids import Grid, axis_from_text, grid, grid_from_text
+from routh.auditing.scans import Grid, axis_from_text, grid, grid_from_text
 from routh.sweep.measures import Measure, ambiguity, audits, exact_widths, extremes, mode_shares, own
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, study

@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 
 import routh
-from routh.auditing.grids import Grid, grid
+from routh.auditing.scans import Grid, grid
 from routh.storage import write_bytes
 from routh.sweep.measures import Columns, Measure
 from routh.sweep.recipe import Recipe

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
 
-from routh.auditing.grids import grid
+from routh.auditing.scans import grid
 from routh.problem import ImpactProblem
+from routh.progress import bar, change, in_notebook, show
 from routh.results import Drawable
+from routh.status import optional
+from routh.storage import replacing
 from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
-from routh.sweep.driver import Progress, chunk_size, computed, status_name
-from routh.sweep.executors import make_executor
+from routh.sweep.driver import Progress, chunk_size, computed, make_executor, status_name
 from routh.sweep.manifest import (
     Plan,
     check_same,
@@ -33,16 +40,122 @@ from routh.sweep.manifest import (
 )
 from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipe import OWN, Recipe, name_of, recipe
-from routh.sweep.table import dataset, export
-from routh.sweep.watching import watcher
-from routh.text import for_terminal
+from routh.text import for_html, for_terminal
 from routh.validation import Array, deadline_of, integer, real
 
 if TYPE_CHECKING:
     import xarray
     from distributed import Client
 
-    from routh.sweep.executors import Executor
+    from routh.sweep.driver import Executor
+
+
+# Studies as tables: xarray in memory; NetCDF and CSV for others to read.
+#
+# NetCDF in its classic format is written by SciPy, which is installed anyway, and read by everything that
+# reads NetCDF at all, on every architecture; Zarr would bring a package and a folder of files for the same
+# numbers.
+
+
+def dataset(plan: Plan, columns: dict[str, np.ndarray]) -> xarray.Dataset:
+    """The columns of a study on its axes."""
+    xr = optional("xarray", "data")
+    axes = plan.grid.axes
+    names = list(axes)
+    variables = {}
+    for name, values in columns.items():
+        further = [f"{name}_{k}" for k in range(values.ndim - len(names))]
+        variables[name] = ([*names, *further], values)
+    found = xr.Dataset(variables, coords=dict(axes))
+    codes = np.unique(columns["status"])
+    found["status"].attrs["meaning"] = ", ".join(f"{int(code)} {status_name(int(code))}" for code in codes)
+    found.attrs.update(problems=plan.problems.function, seed=plan.seed)
+    return found
+
+
+def export(table: xarray.Dataset, path: str | Path) -> Path:
+    """Write a table by its suffix, whole."""
+    target = Path(path)
+    if target.suffix == ".nc":
+        with replacing(target) as file:
+            file.write(bytes(table.to_netcdf(engine="scipy", format="NETCDF3_64BIT")))
+    elif target.suffix == ".csv":
+        with replacing(target) as file:
+            _write_csv(table, file)
+    else:
+        raise ValueError(f"path: got {os.fspath(path)!r}; wanted a name that ends in .csv or .nc")
+    return target
+
+
+def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:
+    """One row a point: the axes, then the columns; values that are arrays get a column each."""
+    import pandas  # which xarray needs
+
+    axes = [str(name) for name in table["status"].dims]
+    shape = table["status"].shape
+    flat: dict[str, np.ndarray] = {}
+    for name, values in table.data_vars.items():
+        rows = values.values.reshape(int(np.prod(shape)), -1)
+        width = rows.shape[1]
+        flat.update({f"{name}_{k}" if width > 1 else str(name): rows[:, k] for k in range(width)})
+    places = pandas.MultiIndex.from_product([table[name].values for name in axes], names=axes)
+    pandas.DataFrame(flat, index=places).to_csv(file, na_rep="nan")
+
+
+# Progress of a run on a terminal or in a notebook: rate, time left, failures by status.
+
+
+@contextmanager
+def watcher(
+    wanted: bool | Callable[[Progress], None] | None, dashboard: str | None = None
+) -> Iterator[Callable[[Progress], None]]:
+    """A function to call with the state of the run."""
+    if callable(wanted):
+        yield wanted
+        return
+    if wanted is False or (wanted is None and not sys.stderr.isatty() and not in_notebook()):
+        yield lambda state: None
+        return
+    if in_notebook():
+        yield _notebook_line(dashboard)
+        return
+    drawn = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}"),
+        console=Console(stderr=True),
+    )
+    if dashboard:
+        drawn.console.print(f"Dask's dashboard: {dashboard}", highlight=False)
+    with drawn:
+        task = drawn.add_task("points", total=None, pace="")
+        yield lambda state: drawn.update(task, total=state.total, completed=state.done, pace=sentence(state))
+
+
+def _notebook_line(dashboard: str | None) -> Callable[[Progress], None]:
+    """A bar that the cell shows and updates in place."""
+
+    def page(state: Progress) -> str:
+        link = f' <a href="{for_html(dashboard)}">dashboard</a>' if dashboard else ""
+        return bar(state.done, state.total, "points", for_html(sentence(state)) + link)
+
+    shown = show(page(Progress(total=0)))
+    return lambda state: change(shown, page(state))
+
+
+def sentence(state: Progress) -> str:
+    """Rate, time left, and what did not go well."""
+    left = "" if math.isinf(state.left) else f", {_clock(state.left)} left"
+    odd = [f"{count} {name}" for name, count in sorted(state.statuses.items()) if name != "SOLVED"]
+    return f"{state.rate:.0f}/s{left}" + (f" ({', '.join(odd)})" if odd else "")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
 
 LOG = logging.getLogger("routh.sweep")
 _CHUNKS = "chunks.json"

@@ -1,8 +1,17 @@
 """The papers' systems by name, as data. Importing this loads none of them."""
 
-from routh.systems.base import PaperSettings, System, get, impact, names, problem_of, register
+from routh.systems.base import (
+    PaperSettings,
+    Parameter,
+    System,
+    get,
+    impact,
+    names,
+    parameters,
+    problem_of,
+    register,
+)
 from routh.systems.catalogue import CATALOGUE, Entry
-from routh.systems.parameters import Parameter, parameters
 
 __all__ = [
     "CATALOGUE",

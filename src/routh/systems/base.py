@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routh.systems.catalogue import CATALOGUE, Kind
@@ -131,3 +133,24 @@ def impact(name: str, **parameters: object) -> ImpactProblem:
 def names() -> list[str]:
     """The names of all systems: those that come with routh, then those registered since."""
     return list(CATALOGUE) + [name for name in _REGISTRY if name not in CATALOGUE]
+
+
+# The parameters of the systems: what each means and its unit (``parameters.toml``), and its default.
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a system, as `routh.systems.get` takes it by keyword."""
+
+    name: str
+    default: object  # None: computed from the others
+    unit: str  # "" for a number without unit
+    meaning: str
+
+
+def parameters(name: str) -> list[Parameter]:
+    """The parameters of the system called ``name``, in the order of its function."""
+    known = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
+    told = {**known, **known.get(name, {})}  # what a system means otherwise stands below its name
+    given = inspect.signature(builder_of(name)).parameters.items()
+    return [Parameter(key, one.default, *told.get(key, ("", ""))) for key, one in given]

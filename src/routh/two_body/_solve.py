@@ -14,10 +14,18 @@ from routh.two_body._arc import (
     parameter,
     step_length,
 )
-from routh.two_body._events import account, enter_phase, line_end, next_event, record
+from routh.two_body._events import (
+    account,
+    centrifugal,
+    direction_rates,
+    enter_phase,
+    evaluate,
+    find_tail,
+    line_end,
+    next_event,
+    record,
+)
 from routh.two_body._layout import Contact
-from routh.two_body._rest import centrifugal, direction_rates, find_tail
-from routh.two_body._segments import evaluate
 from routh.validation import Array
 
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.

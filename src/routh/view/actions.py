@@ -18,8 +18,8 @@ from routh.validation import Array, real_array
 from routh.view.mechanism import Moving
 from routh.view.panels import axis_names
 from routh.view.planar import PlanarMechanism
-from routh.view.shown import PALETTE, Shown, Viewing
-from routh.viz.encoding import png
+from routh.view.scene import PALETTE, Shown, Viewing
+from routh.viz.films import png
 from routh.viz.robots import draw_scan
 
 if TYPE_CHECKING:

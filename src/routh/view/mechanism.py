@@ -53,7 +53,7 @@ class Placed:
 
 
 class Moving(Protocol):
-    """Several motions from one instant on: `routh.sim.Bundle`, or `routh.sim.aftermath.Aftermath`."""
+    """Several motions from one instant on: `routh.sim.Bundle`, or `routh.sim.futures.Aftermath`."""
 
     def __len__(self) -> int:
         """How many."""

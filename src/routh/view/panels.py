@@ -13,8 +13,8 @@ from routh.problem import ImpactProblem, soon_sentence
 from routh.text import for_html, percent
 from routh.validation import Array
 from routh.view.mechanism import Control
-from routh.view.shown import ALL, Shown, Viewing
-from routh.viz.exact import cheap_exact
+from routh.view.scene import ALL, Shown, Viewing
+from routh.viz.velocity import cheap_exact
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiSliderHandle

@@ -11,19 +11,19 @@ import numpy as np
 
 from routh.laws import SetValued
 from routh.models.base import State
-from routh.models.dropping import landing
-from routh.models.landed import MOTION
+from routh.models.drop import landing
+from routh.models.landings import MOTION
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
-from routh.models.mujoco.lowering import find_root, starting_pose
+from routh.models.mujoco.landings import find_root, starting_pose
 from routh.models.mujoco.model import MujocoModel
 from routh.models.mujoco.touchdown import landing_regime
 from routh.models.robot import RobotProblem, UnrepresentedWarning
 from routh.models.simultaneity import WINDOW
 from routh.sampling import sample
-from routh.sampling.choosing import spread_choice
+from routh.sampling.outcomes import spread_choice
 from routh.sim import simulate_many
-from routh.sim.aftermath import follow
+from routh.sim.futures import follow
 from routh.validation import Array, Options
 from routh.view.mechanism import Control, Moving, Part, Placed, Values
 

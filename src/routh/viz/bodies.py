@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import State
 from routh.models.planar import HalfPlane, PlanarModel, PlaneContact
+from routh.models.spatial import SpatialModel
+from routh.models.spatial.bodies import GROUND, HalfSpace
+from routh.models.spatial.bodies import PlaneContact as SpatialContact
+from routh.models.spatial.rotations import tangents
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
@@ -122,3 +126,113 @@ def draw_body_velocities(
     for point, v in zip(start, velocity, strict=True):
         if np.linalg.norm(v) * scale > 0.012 * size:
             style.arrow(ax, point, point + scale * v, color, zorder=6.5)
+
+
+# Pictures of free bodies in space: boxes and spheres over their planes, seen obliquely from the front.
+
+
+#: paper coordinates (2,) of a point (3,): x goes right, z up, and y, away from the reader, right and up
+_OBLIQUE = np.array([[1.0, 0.45, 0.0], [0.0, 0.25, 1.0]])
+_VIEWER = np.array([0.45, -1.0, 0.25])  # where the reader is: what _OBLIQUE does not see
+
+
+def draw_solids(ax: style.Axes, model: SpatialModel, state: State) -> None:
+    """The bodies at a state over the planes that they can touch, in equal axes without ticks."""
+    frame_solids(ax, model, [state.q])
+    draw_free_bodies(ax, model, state.q)
+
+
+def frame_solids(
+    ax: style.Axes, model: SpatialModel, configurations: Sequence[Array], *, pad: float = 0.05
+) -> None:
+    """Axes that hold all bodies at all the configurations, over pieces of the planes that these can touch."""
+    centres = np.concatenate([model.poses(q)[:, :3] for q in configurations])
+    planes = {c.plane: None for c in model.definitions if isinstance(c, SpatialContact)} or {GROUND: None}
+    ground = [_piece(plane, centres, _reach(model)) for plane in planes]
+    look: style.Look = {"facecolor": style.GROUND, "edgecolor": style.GREY, "linewidth": 0.6, "zorder": 0.5}
+    for corners in ground:
+        ax.fill(*corners.T, **look)
+    lines = [line for q in configurations for line in _outlines(model, q)]
+    points = np.concatenate([*ground, *lines])
+    low, high = points.min(axis=0), points.max(axis=0)
+    air = pad * float(max(high - low))
+    ax.set(xlim=(low[0] - air, high[0] + air), ylim=(low[1] - air, high[1] + air), aspect="equal")
+    ax.set_axis_off()
+
+
+def draw_free_bodies(
+    ax: style.Axes,
+    model: SpatialModel,
+    q: Array,
+    *,
+    ghost: bool = False,
+    color: str = style.GREY,
+    zorder: float = 2.0,
+) -> None:
+    """The bodies at a configuration; a ghost is only dashed lines in ``color``."""
+    centres, R = model.poses(q)[:, :3], model.rotations(q)
+    if ghost:
+        for line in _outlines(model, q):
+            ax.plot(*line.T, color=color, linewidth=0.7, linestyle=(0, (3, 2)), zorder=zorder - 0.5)
+        return
+    for i in np.argsort(-centres[:, 1], kind="stable"):  # the nearest one last
+        size = model.bodies[i].size
+        if size is not None:
+            _draw_box(ax, centres[i], R[i], np.array(size), zorder)
+        else:
+            rim = _rim(model, i, centres[i])
+            ax.fill(*rim.T, facecolor=style.BODY, edgecolor=style.BODY_EDGE, linewidth=0.9, zorder=zorder)
+
+
+def _reach(model: SpatialModel) -> float:
+    return max(max(body.size or (2.0 * body.radius,)) for body in model.bodies)
+
+
+def _rim(model: SpatialModel, i: int, centre: Array) -> Array:
+    """The circle that is seen of a sphere, on paper, (60, 2)."""
+    turn = np.linspace(0.0, 2.0 * np.pi, 60)
+    radius = max(model.bodies[i].radius, 0.02 * _reach(model))
+    return np.asarray(_OBLIQUE @ centre + radius * np.stack([np.cos(turn), np.sin(turn)], axis=1))
+
+
+def _outlines(model: SpatialModel, q: Array) -> list[Array]:
+    """What is seen of the bodies' edges, as closed lines on paper, each (k, 2)."""
+    centres, R = model.poses(q)[:, :3], model.rotations(q)
+    lines: list[Array] = []
+    for i, body in enumerate(model.bodies):
+        if body.size is None:
+            lines.append(_rim(model, i, centres[i]))
+        else:
+            faces = _faces(centres[i], R[i], np.array(body.size))
+            lines += [np.concatenate([face, face[:1]]) @ _OBLIQUE.T for _, face in faces]
+    return lines
+
+
+def _piece(plane: HalfSpace, centres: Array, reach: float) -> Array:
+    """The corners of a piece of a plane below the bodies, on paper, (4, 2)."""
+    normal, point = np.array(plane.normal), np.array(plane.point)
+    feet = centres - ((centres - point) @ normal)[:, None] * normal
+    half = 1.1 * reach + 0.5 * float(np.ptp(feet, axis=0).max())
+    _, first, second = (rows[0] for rows in tangents(normal[None]))
+    middle = 0.5 * (feet.min(axis=0) + feet.max(axis=0))
+    corners = middle + half * np.array([first + second, first - second, -first - second, second - first])
+    return np.asarray(corners @ _OBLIQUE.T)
+
+
+def _faces(centre: Array, R: Array, size: Array) -> Iterator[tuple[int, Array]]:
+    """The three faces of a box that can be seen: across which axis each lies, and its corners (4, 3)."""
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            normal = side * R[:, axis]
+            if normal @ _VIEWER > 0.0:
+                a, b = (R[:, k] * size[k] / 2.0 for k in range(3) if k != axis)
+                middle = centre + normal * size[axis] / 2.0
+                yield axis, np.array([middle + a + b, middle + a - b, middle - a - b, middle - a + b])
+
+
+def _draw_box(ax: style.Axes, centre: Array, R: Array, size: Array, zorder: float) -> None:
+    """The faces that can be seen, the upper ones lighter."""
+    for axis, face in _faces(centre, R, size):
+        light = {0: "#DCC98C", 1: style.BODY, 2: "#F8F0D2"}[axis]
+        look: style.Look = {"facecolor": light, "edgecolor": style.BODY_EDGE, "linewidth": 0.9}
+        ax.fill(*(_OBLIQUE @ face.T), **look, zorder=zorder)

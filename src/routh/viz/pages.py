@@ -6,7 +6,14 @@ import base64
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
+from routh.auditing.rollout import CaughtImpact, RolloutAudit
+from routh.storage import write_text
 from routh.text import for_html
+from routh.text import for_html as escape
+from routh.viz import style
+from routh.viz.robots import draw_audit
 
 
 def page(title: str, body: Sequence[str]) -> str:
@@ -47,3 +54,118 @@ def table(
     looks = [" class=broken" if k in marked else "" for k in range(len(rows))]
     body = "".join(f"<tr{look}>{line(row, 'td')}</tr>" for row, look in zip(rows, looks, strict=True))
     return f'<div class="scroll"><table><tr>{line(head, "th")}</tr>{body}</table></div>'
+
+
+# The audit of a rollout as one HTML page with its pictures inside.
+
+
+_SHOWN = 6  # impacts with a picture of their own: the farthest from their sets
+
+
+def write_report(found: RolloutAudit, path: str | Path) -> Path:
+    """Write the page; returns its path. It needs nothing from elsewhere, and runs no scripts."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return write_text(target, report_html(found))
+
+
+def report_html(found: RolloutAudit) -> str:
+    """The page as text."""
+    parts = [_summary(found)]
+    if found.impacts:
+        parts.append(_figure(timeline_figure(found), "Distance of MuJoCo's outcome from the set, over time."))
+        parts.append(_table(found))
+        parts.append("<h2>The farthest</h2>")
+        sections = [_impact_section(found, i) for i in np.argsort(-_finite(found.distances))[:_SHOWN]]
+        parts.append(f'<div class="pairs">{"".join(sections)}</div>')
+    return page(f"Impacts of {found.model_name} in MuJoCo", parts)
+
+
+@style.context()
+def timeline_figure(found: RolloutAudit) -> style.Figure:
+    """When impacts happened and how far MuJoCo's outcomes are from their sets."""
+    fig, axes = style.figure(width=style.TWO_COLUMNS, height=2.2)
+    ax = axes[0]
+    distances = _finite(found.distances)
+    times = np.array([impact.time for impact in found.impacts])
+    broken = np.array([bool(impact.audit.broken) for impact in found.impacts])
+    apart = np.array([impact.audit.resolution for impact in found.impacts])
+    for chosen, color, marker, label in (
+        (~broken, style.SET, "o", "no law broken"),
+        (broken, style.VERMILION, "X", "a law broken"),
+    ):
+        if chosen.any():
+            ax.plot(times[chosen], distances[chosen], marker, color=color, label=label)
+    ax.plot(times, apart, "_", markersize=9, color=style.GREY, label="distance between samples")
+    highest = 1.15 * max(float(distances.max()), float(apart.max()), 1e-3)
+    ax.set(xlim=(0.0, found.duration), ylim=(0.0, highest))
+    ax.set(xlabel="time, s", ylabel="distance / speed before")
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
+    return fig
+
+
+@style.context()
+def impact_figure(impact: CaughtImpact) -> style.Figure:
+    """One impact's set of outcomes with MuJoCo's."""
+    fig, axes = style.figure(width=style.COLUMN, aspect=0.85)
+    draw_audit(impact.audit, axes[0], name="MuJoCo's")
+    axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
+    return fig
+
+
+def _summary(found: RolloutAudit) -> str:
+    count, broken = len(found.impacts), sum(bool(i.audit.broken) for i in found.impacts)
+    inside = sum(i.audit.inside for i in found.impacts)
+    away = count - inside - broken
+    lines = [
+        f"<p>{found.duration:g} s of simulation at steps of {found.timestep:g} s: <b>{count}</b> impacts, "
+        f"{inside} of them outcomes that rigid bodies can have, {broken} that break a law of impact, and "
+        f"{away} that break none but lie away from the samples.</p>",
+        "<p>For each impact the set of all outcomes was sampled for rigid bodies with Coulomb friction; "
+        "distances are in the kinetic-energy norm, as a share of the speed before. MuJoCo's contacts are "
+        "soft, so some distance is expected.</p>",
+    ]
+    if found.impacts:
+        distances = _finite(found.distances)
+        lines.append(f"<p>Distance: median {np.median(distances):.3g}, largest {distances.max():.3g}.</p>")
+    if found.skipped:
+        lines.append(f"<p>{found.skipped} further impacts were not audited.</p>")
+    for what, texts in (
+        ("Not audited, because the state is impossible", found.refused),
+        ("Not represented in the sets", found.unrepresented),
+    ):
+        items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+        lines += [f"<p>{what}:</p><ul>{items}</ul>"] if texts else []
+    return "\n".join(lines)
+
+
+def _table(found: RolloutAudit) -> str:
+    head = ("", "time, s", "took, ms", "contacts", "ambiguity", "distance", "MuJoCo's outcome")
+    rows = []
+    for i, impact in enumerate(found.impacts):
+        audit = impact.audit
+        times = f"{impact.time:.3f}", f"{1e3 * impact.duration:.0f}"
+        shares = f"{audit.outcomes.ambiguity:.3g}", f"{audit.distance:.3g}"
+        rows.append((i + 1, *times, impact.problem.nc, *shares, audit.verdict))
+    broken = [i for i, impact in enumerate(found.impacts) if impact.audit.broken]
+    return "<h2>Every impact</h2>" + table(head, rows, numbers=range(6), marked=broken)
+
+
+def _impact_section(found: RolloutAudit, index: int) -> str:
+    impact = found.impacts[index]
+    text = (
+        f"<b>Impact {index + 1}</b> at {impact.time:.3f} s: MuJoCo's outcome {escape(impact.audit.verdict)}. "
+        f"Contacts: {escape(', '.join(impact.problem.names))}."
+    )
+    return _figure(impact_figure(impact), text)
+
+
+def _figure(fig: style.Figure, caption: str) -> str:
+    image = picture(style.png(fig), "")
+    style.close(fig)
+    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
+
+
+def _finite(distances: np.ndarray) -> np.ndarray:
+    """Distances with 2, the largest that energy allows, in place of the infinite ones of empty sets."""
+    return np.where(np.isfinite(distances), distances, 2.0)

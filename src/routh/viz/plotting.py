@@ -13,33 +13,64 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.auditing.comparison import compare
-from routh.auditing.law_answers import LawAudit
+from routh.auditing.comparison import Comparison, LawAudit, compare
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
 from routh.exact.result import ExactSet
 from routh.laws import ImpactResult
+from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.sampling.outcomes import Outcomes
+from routh.systems import System
 from routh.viz import style
-from routh.viz.before import draw_before
-from routh.viz.exact import cheap_exact, draw_exact
-from routh.viz.laws import draw_laws
-from routh.viz.outcomes import outcomes_figure
-from routh.viz.panels import Axis, row_label, telling_panel
+from routh.viz.panels import MOST_PANELS, Axis, row_label, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
-from routh.viz.velocity import draw_path, draw_velocities, known, prepare
+from routh.viz.snapshots import draw_before, futures_figure
+from routh.viz.velocity import (
+    cheap_exact,
+    draw_exact,
+    draw_laws,
+    draw_path,
+    draw_velocities,
+    known,
+    prepare,
+    velocity_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
+# ``outcomes.plot()``: the sensible picture of any sampled set.
+
+
+def outcomes_figure(
+    outcomes: Outcomes, *, view: str = "ends", shown: Comparison | None = None
+) -> style.Figure:
+    """Where an impact can end, in the velocities of its contacts, beside what the classical laws say.
+
+    Two contacts are shown with their normal velocities between them; of more than six contacts, those whose
+    outcomes vary most. ``shown`` is the comparison with these laws, where there is one already.
+    """
+    if not np.any(outcomes.solved):
+        raise ValueError("outcomes: no sample is solved, so there is no post-impact set to draw")
+    comparison = compare(outcomes, ways=view != "ends") if shown is None else shown
+    return velocity_figure(comparison, exact=cheap_exact(outcomes.problem), view=view)
+
+
+def system_figure(system: System, outcomes: Outcomes, *, shown: Comparison | None = None) -> style.Figure:
+    """A system's set: in the velocities of its contacts, or where its bodies go if these are too many."""
+    if outcomes.problem.nc > MOST_PANELS and isinstance(system.model, PlanarModel):
+        return futures_figure(system, outcomes)
+    return outcomes_figure(outcomes, shown=shown)
+
+
 #: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
 #: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
 _BY_ROOM = {
-    "routh.robust": ("designs", "gaits", "tipping"),
-    "routh.sim": ("simulation",),
+    "routh.robust": ("gaits", "tipping"),
+    "routh.sim": ("motions",),
     "routh.sweep": ("sweeps",),
 }
 

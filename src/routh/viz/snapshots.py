@@ -6,20 +6,23 @@ import textwrap
 
 import numpy as np
 
-from routh.auditing.comparison import sequences, simultaneous_solutions
-from routh.friction import ContactMode
+from routh.auditing.comparison import compare, sequences, simultaneous_solutions
+from routh.friction.cones import ContactMode
 from routh.laws.base import ImpactResult
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact
 from routh.models.spatial import SpatialModel
 from routh.problem import ImpactProblem
+from routh.sampling import Outcomes
 from routh.sampling.answers import contact_modes
 from routh.systems import System
 from routh.text import for_matplotlib
-from routh.validation import Array
+from routh.validation import Array, real
 from routh.viz import bodies, style
-from routh.viz.law_answers import first_pushing
-from routh.viz.solids import draw_solids
+from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_planes, draw_solids, frame
+from routh.viz.density import draw_density
+from routh.viz.law_answers import first_pushing, labelled_answers
+from routh.viz.panels import Axis, has_tangent, short_name
 
 TRAVEL = 0.08  # how far bodies are shown to have moved after the impact, as a share of their size
 MANY_CONTACTS = 10  # more than this: velocities of the bodies are shown instead
@@ -182,3 +185,132 @@ def _outline_speed(model: PlanarModel, q: Array, v: Array) -> float:
     dt = 1e-6
     pairs = zip(model.outlines(q), model.outlines(q + dt * v), strict=True)
     return max(float(np.linalg.norm(b - a, axis=1).max()) for (_, a), (_, b) in pairs) / dt
+
+
+# An impact problem before anything is computed: how each contact moves, and where friction can push.
+
+
+MOST_CONTACTS = 6  # those that approach fastest; more would not be told apart
+_ARM = 0.42  # of the distance between two contacts: the longest arrow, and the sides of a cone
+_LONGEST_NAME = 12
+CONE, COMES, GOES = "friction cone", "approaches", "does not"
+
+
+def draw_before(problem: ImpactProblem, ax: style.Axes) -> None:
+    """Contacts side by side, each with its friction cone and its velocity before the impact.
+
+    Arrows show the tangential (in space: the speed of slip, to the right) and the normal velocity, all to one
+    scale; those of joints' limits have their own, as their unit is another. Angles are true.
+    """
+    from matplotlib.patches import Polygon
+
+    shown = _fastest(problem)
+    arrows = _arrows(problem, shown)
+    for place, (k, arrow) in enumerate(zip(shown, arrows, strict=True)):
+        cone = _cone(float(problem.mu[k]) if has_tangent(problem, k) else 0.0)
+        look: style.Look = {"facecolor": style.BODY, "edgecolor": style.BODY_EDGE, "linewidth": 0.7}
+        ax.add_patch(Polygon(np.add(cone, (place, 0.0)), **look, label=None if place else CONE))
+        comes = bool(problem.approaching[k])
+        _draw_arrow(ax, place, arrow, style.SIMULTANEOUS if comes else style.GREY)
+    for colour, label, some in ((style.SIMULTANEOUS, COMES, True), (style.GREY, GOES, False)):
+        if np.any(problem.approaching[shown] == some):
+            ax.plot([], [], color=colour, label=label)
+    ax.axhline(0.0, color=style.GREY, linewidth=0.8, zorder=0.5)
+    _label(ax, problem, shown)
+
+
+def _fastest(problem: ImpactProblem) -> list[int]:
+    """The contacts to show, in their own order."""
+    closing = -(problem.Jn @ problem.v) / problem.scaling.velocity
+    return sorted(np.argsort(-closing, kind="stable")[:MOST_CONTACTS].tolist())
+
+
+def _arrows(problem: ImpactProblem, shown: list[int]) -> Array:
+    """Tangential and normal velocities (k, 2) as lengths in the picture."""
+    found = np.zeros((len(shown), 2))
+    for row, k in zip(found, shown, strict=True):
+        row[0] = Axis(k, "t").values(problem, problem.v) if has_tangent(problem, k) else 0.0
+        row[1] = Axis(k).values(problem, problem.v)
+    units = np.array([Axis(k).unit(problem) for k in shown])
+    for unit in np.unique(units):
+        longest = np.linalg.norm(found[units == unit], axis=1).max()
+        found[units == unit] *= _ARM / longest if longest > 0.0 else 0.0
+    return found
+
+
+def _cone(mu: float) -> Array:
+    """Corners (3, 2) of a friction cone of a fixed size, its tip at the origin."""
+    side = _ARM * np.array([mu, 1.0]) / np.hypot(mu, 1.0)
+    return np.array([[0.0, 0.0], side, side * (-1.0, 1.0)])
+
+
+def _draw_arrow(ax: style.Axes, place: int, arrow: Array, colour: str) -> None:
+    """A velocity whose arrow ends at the contact where it comes towards it, and begins there elsewhere."""
+    tip = np.array([place, 0.0])
+    if not np.any(arrow):
+        ax.plot(*tip, "o", color=colour)
+        return
+    end = tip + np.where(arrow[1] > 0.0, arrow, 0.0)
+    style.arrow(ax, end - arrow, end, colour, linewidth=1.4)
+
+
+def _label(ax: style.Axes, problem: ImpactProblem, shown: list[int]) -> None:
+    names = []
+    for k in shown:
+        name = short_name(problem, k)
+        name = name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}"
+        speed = f"{Axis(k).values(problem, problem.v):.3g}"
+        names.append(f"{name}\n{style.signed(speed)} {Axis(k).unit(problem)}")
+    ax.set_xticks(range(len(shown)), names)
+    ax.set(yticks=[], xlim=(-0.6, len(shown) - 0.4), ylim=(-0.08, 0.5), aspect="equal")
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    of = f"{len(shown)} of {problem.nc} contacts" if len(shown) < problem.nc else "contact"
+    ax.set_xlabel(f"{of}, with the normal velocity before")
+
+
+# Where an impact can take a mechanism: a density of places for every body, a moment later.
+
+
+BINS = 900  # finer than elsewhere: the figure is one large panel
+REACH = 0.5  # the fastest centre is shown to have moved by this share of the system's size
+
+
+@style.context()
+def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = None) -> style.Figure:
+    """The bodies at the impact, and where their centres of mass are ``after`` seconds, over all samples."""
+    model, state = planar(system)
+    centres, maps = model.centres_of_mass(state.q), model.centre_jacobians(state.q)
+    v = outcomes.v[outcomes.solved]
+    size = float(np.ptp(np.concatenate([line for _, line in model.outlines(state.q)]), axis=0).max())
+    speeds = np.linalg.norm(np.einsum("kcj,nj->nkc", maps, v), axis=2)
+    dt = REACH * size / float(speeds.max()) if after is None else real("after", after, above=0.0)
+    later = centres + dt * np.einsum("kcj,nj->nkc", maps, v)  # (n, bodies, 2)
+    fig, axes = style.figure(1, 1, width=style.TWO_COLUMNS)
+    ax = axes[0]
+    frame(ax, model, [state.q], more=[later.reshape(-1, 2)], pad=0.04)
+    width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+    fig.set_size_inches(style.TWO_COLUMNS, style.TWO_COLUMNS * height / width + 0.35)
+    fig.draw_without_rendering()
+    draw_planes(ax, model)
+    draw_bodies(ax, model, state.q, zorder=1.0)
+    fastest = float(np.linalg.norm(np.einsum("kcj,j->kc", maps, state.v), axis=1).max())
+    if fastest > 0.0:
+        draw_body_velocities(ax, model, state, scale=0.2 * size / fastest)
+    for start, end in zip(centres, later.mean(axis=0), strict=True):
+        ax.plot(*np.stack([start, end]).T, color=style.GREY, linewidth=0.5, zorder=1.8)
+    points = later.reshape(-1, 2)
+    time = f"{1e3 * dt:.3g} ms" if dt < 1.0 else f"{dt:.3g} s"
+    label = f"where the centres may be {time} later"
+    draw_density(ax, points[:, 0], points[:, 1], label=label, bins=BINS)
+    _draw_classical(ax, outcomes, centres, dt * maps)
+    ax.set_aspect("equal")
+    style.legend_below(fig, axes, columns=2)
+    return fig
+
+
+def _draw_classical(ax: style.Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:
+    """Where single answers put the centres."""
+    for answer, label, looks in labelled_answers(compare(outcomes, ways=False, enumerated=4)):
+        places = centres + moves @ answer.v
+        ax.plot(*places.T, **{**looks, "markersize": 3.5, "markeredgewidth": 0.5}, zorder=6, label=label)

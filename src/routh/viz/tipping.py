@@ -6,7 +6,7 @@ import numpy as np
 
 from routh.compiling.foreign import Foreign
 from routh.robust.region import SafeRegion
-from routh.robust.standing import Edge, hull_of
+from routh.robust.support import Edge, hull_of
 from routh.robust.tipping import Tipping
 from routh.text import for_matplotlib
 from routh.validation import Array

@@ -6,29 +6,74 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from routh.auditing.comparison import Comparison
+from routh.auditing.comparison import Comparison, LawAudit
 from routh.laws.base import ImpactResult
+from routh.problem import ImpactProblem
 from routh.sampling.answers import combinations
+from routh.status import CapacityError, MissingExtraError, Status
 from routh.text import for_matplotlib
-from routh.validation import Array, choice
+from routh.validation import Array, choice, real_array
 from routh.viz import style
 from routh.viz.density import draw_density
-from routh.viz.exact import draw_exact
 from routh.viz.law_answers import draw_answers
 from routh.viz.panels import (
     MOST_PANELS,
     Axis,
     Panel,
+    contact_panel,
     extent,
     has_tangent,
     is_still,
     panels_of_most_interest,
     short_name,
+    telling_panel,
 )
 
 if TYPE_CHECKING:
     from routh.exact.result import ExactSet
+
+
+# Exact sets in any two velocity components, and below samples where they cost little.
+
+
+TINT = "#BFDDEF"  # lighter than any sample
+CHEAP_CONTACTS = 4  # in the plane: beyond this nothing is known to be cheap
+CHEAP_PIECES, CHEAP_SECONDS = 200, 2.0  # of work, alike on every machine; of patience, with loading it all
+
+
+def cheap_exact(
+    problem: ImpactProblem, *, contacts: int = CHEAP_CONTACTS, seconds: float = CHEAP_SECONDS
+) -> ExactSet | None:
+    """The exact set of a few planar contacts, where it is complete after little work."""
+    if problem.nt != 1 or problem.nc > contacts or np.any(problem.restitution > 0.0):
+        return None
+    from routh.exact.build import exact_set  # only pictures need it
+
+    try:
+        found = exact_set(problem, budget=seconds, pieces=CHEAP_PIECES)
+    except (MissingExtraError, CapacityError):
+        return None
+    return found if found.status is Status.SOLVED else None
+
+
+def draw_exact(axes: style.Axes, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set") -> None:
+    """Draw every inner piece projected onto ``rows`` (2, nv): polygons filled, segments as broad lines."""
+    from matplotlib.patches import Polygon
+
+    matrix = real_array("rows", rows, [(2, exact.rational.nv)])
+    name: str | None = label
+    for image in exact.project(matrix):
+        if len(image) > 2:
+            fill: style.Look = {"facecolor": TINT, "edgecolor": style.SET, "linewidth": 0.6}
+            axes.add_patch(Polygon(image, closed=True, label=name, zorder=1.5, **fill))
+        else:
+            line: style.Look = {"color": TINT, "linewidth": 5.0, "solid_capstyle": "round", "zorder": 1.5}
+            axes.plot(*image.T, marker="o" if len(image) == 1 else None, markersize=5, label=name, **line)
+        name = None
+    axes.autoscale_view()
+
 
 RARE = 0.01  # share of the samples below which a mode of the contacts is drawn on top of the others
 SAMPLES, EXACT = "where it can end: samples", "where it can end: the exact set"
@@ -205,3 +250,66 @@ def velocity_figure(
         draw_velocities(ax, shown, panel, view=wanted, exact=exact)
     style.legend_below(fig, [ax for ax, _, _ in drawn], columns=min(across, 3))
     return fig
+
+
+# All laws in one set: the outcomes that an impact can have, and the answers that laws give.
+
+
+_SAME = 1e-6  # of the speed before: answers nearer than this agree
+_MARKS = ("D", "s", "^", "v", "P", "X", "h", "<", ">", "p", "*")
+_COLOURS = (style.VERMILION, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.BLACK, style.GREY)
+
+
+def distinct_answers(found: LawAudit) -> list[tuple[Array, str]]:
+    """The velocities after and the names of the laws that give them, with a word where one leaves the set."""
+    problem = found.problem
+    places: list[tuple[Array, list[str], bool]] = []
+    for one in found.answers:
+        if one.result is None or one.audit is None:
+            continue
+        for v, names, _ in places:
+            if np.linalg.norm((v - one.result.v) @ problem.cholesky) <= _SAME * problem.scaling.speed:
+                names.append(one.law)
+                break
+        else:
+            places.append((one.result.v, [one.law], one.outside))
+    return [(v, " = ".join(names) + (" (outside)" if left else "")) for v, names, left in places]
+
+
+def draw_laws(found: LawAudit, ax: style.Axes, *, contact: int | str | None = None) -> None:
+    """The set and a mark for each answer, hollow where that is outside.
+
+    In the velocities of a ``contact``, tangential and normal; by default in the set's most telling ones.
+    """
+    problem = found.problem
+    ends = found.outcomes.v[found.outcomes.solved]
+    answers = distinct_answers(found)
+    every = np.concatenate([ends, *(v[None] for v, _ in answers)])
+    if not len(every):
+        return
+    if contact is None:
+        panel = telling_panel(problem, ends if len(ends) else every)
+    else:
+        panel = contact_panel(problem.index(contact))
+    values = [axis.values(problem, every) for axis in panel]
+    for name, axis, one in zip("xy", panel, values, strict=True):
+        low, high = float(one.min()), float(one.max())
+        air = 0.08 * max(high - low, 0.1 * axis.size(problem))
+        ax.set(**{f"{name}lim": (low - air, high + air), f"{name}label": axis.label(problem)})
+    style.plain_ticks(ax)
+    if len(ends):
+        whole: style.Figure = ax.figure.figure  # of a figure: itself
+        whole.draw_without_rendering()  # so that the axes have their size when densities are binned
+        draw_density(ax, *(axis.values(problem, ends) for axis in panel), label=SAMPLES)
+    for i, (v, label) in enumerate(answers):
+        colour = _COLOURS[i % len(_COLOURS)]
+        inside: style.Look = {"markerfacecolor": colour, "markeredgecolor": "white", "markeredgewidth": 0.6}
+        outside: style.Look = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 1.3}
+        look = outside if label.endswith("(outside)") else inside
+        at = [axis.values(problem, v[None]) for axis in panel]
+        shape: style.Look = {"marker": _MARKS[i % len(_MARKS)], "linestyle": "none", "markersize": 6.5}
+        ax.plot(*at, **shape, **look, label=label, zorder=4.5, clip_on=False)
+    if any(axis.component == "n" and one.min() < 0.0 for axis, one in zip(panel, values, strict=True)):
+        mark_approach(ax, panel)
+    else:
+        style.zero_lines(ax)

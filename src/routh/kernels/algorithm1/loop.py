@@ -18,7 +18,7 @@ from routh.kernels.algorithm1.work import (
 )
 from routh.kernels.common.arrays import Outputs
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
-from routh.preparing import IMPULSE, Rows
+from routh.problem_rows import IMPULSE, Rows
 from routh.status import Status
 from routh.validation import Array
 

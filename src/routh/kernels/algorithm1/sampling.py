@@ -11,8 +11,8 @@ from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Samples, Work, make_work
 from routh.kernels.common.arrays import Outputs, make_outputs, make_rows
 from routh.kernels.common.slices import run_slices
-from routh.preparing import Rows
 from routh.problem import ImpactProblem
+from routh.problem_rows import Rows
 from routh.status import Status
 from routh.validation import Array, choice, deadline_of, seconds_left
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Foreign
-from routh.preparing import IMPULSE, MU, ROOT_MASS, Rows
+from routh.problem_rows import IMPULSE, MU, ROOT_MASS, Rows
 from routh.validation import Array
 
 PENDING = -1  # status of a sample under way: its steps, residual and scaled impulse say how far it got

@@ -15,7 +15,8 @@ import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.compiling import Patient
-from routh.preparing import (
+from routh.problem import ImpactProblem
+from routh.problem_rows import (
     IMPULSE,
     MU,
     RESTITUTION,
@@ -25,7 +26,6 @@ from routh.preparing import (
     prepare,
     scratch,
 )
-from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array
 

@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from routh.compiling import kernel
-from routh.friction import ContactMode
-from routh.preparing import Problems, Scratch, dot, factorise, forward, speed_of
+from routh.friction.cones import ContactMode
+from routh.problem_rows import Problems, Scratch, dot, factorise, forward, speed_of
 from routh.validation import Array
 
 SEPARATES, STICKS, SLIDES = int(ContactMode.SEPARATES), int(ContactMode.STICKS), int(ContactMode.SLIDES)

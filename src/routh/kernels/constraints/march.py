@@ -34,8 +34,8 @@ from routh.kernels.constraints.place import (
 from routh.kernels.constraints.scaling import factorise, prepare
 from routh.kernels.constraints.settle import begin, finish, largest, settle
 from routh.kernels.motion.place import Place
-from routh.models.planar.arrays import PlanarArrays
-from routh.models.spatial.arrays import SpatialArrays
+from routh.models.planar.kinematics import PlanarArrays
+from routh.models.spatial.kinematics import SpatialArrays
 from routh.validation import Array
 
 GOING, STUCK = 0, 1  # of a motion: `Course.stage`, second column

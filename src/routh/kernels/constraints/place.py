@@ -1,6 +1,6 @@
 """The rows and forces of a step at a state: free bodies in space, planar mechanisms, limits, foundations.
 
-The readable counterparts are `routh.models.spatial`, `routh.models.planar` and `routh.constraints.holonomic`.
+The readable counterparts are `routh.models.spatial`, `routh.models.planar` and `routh.constraints.types`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.constraints.data import DAMPING, GAMMA, PHI, STIFFNESS, Layout, Terms
 from routh.kernels.motion.place import Place, fill_terms
-from routh.models.planar.arrays import PlanarArrays
-from routh.models.spatial.arrays import SpatialArrays
+from routh.models.planar.kinematics import PlanarArrays
+from routh.models.spatial.kinematics import SpatialArrays
 from routh.validation import Array
 
 
@@ -125,7 +125,7 @@ def place_bodies(model: SpatialArrays, q: Array, v: Array, own: Space, layout: L
 def _contact(
     model: SpatialArrays, c: int, q: Array, v: Array, own: Space, layout: Layout, terms: Terms
 ) -> None:
-    """Gap, rows and ``dJ/dt v`` of contact c: see `routh.models.spatial.touch`."""
+    """Gap, rows and ``dJ/dt v`` of contact c: see `routh.models.spatial.kinematics`."""
     one, two = model.bodies[c, 0], model.bodies[c, 1]
     near, far, first = model.radii[c, 0], model.radii[c, 1], layout.nb + layout.nu
     work, frame = own.vectors, own.frame

@@ -29,7 +29,7 @@ from routh.validation import Array
 
 
 class Residuals(NamedTuple):
-    """See `routh.constraints.residual.Residuals`."""
+    """See `routh.constraints.system.Residuals`."""
 
     bilateral: float
     unilateral: float

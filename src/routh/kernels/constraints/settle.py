@@ -78,7 +78,7 @@ def settle(
     With friction it goes on until the residual is below ``enough``.
 
     Their residuals, and how many linear systems were solved. Of three rules for a slip that turns round the
-    first that leads to a solution counts, as in `routh.constraints.coulomb.solve_coulomb`.
+    first that leads to a solution counts, as in `routh.constraints.friction.solve_coulomb`.
     """
     copy_modes(modes, own.first)
     left = Residuals(math.inf, 0.0, 0.0, 0.0)

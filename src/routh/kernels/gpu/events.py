@@ -20,7 +20,7 @@ from routh.kernels.gpu.plane import Patterns, PlaneLauncher
 from routh.kernels.space import newton
 from routh.kernels.space.sample import run_range
 from routh.kernels.space.workspace import SpaceWork, workspace
-from routh.preparing import Problems, Scratch, padded, prepare_row
+from routh.problem_rows import Problems, Scratch, padded, prepare_row
 from routh.status import Status
 from routh.validation import Array
 

@@ -12,7 +12,7 @@ from routh.compiling import gpu_kernel, kernel
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.common.judge import ABSENT, diameters, energies, judge
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
-from routh.preparing import Problems, Scratch
+from routh.problem_rows import Problems, Scratch
 from routh.validation import Array
 
 BLOCK = 128

@@ -14,7 +14,7 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.common.arrays import IMPULSE, Rows
 from routh.kernels.gradients.reverse_rates import ReverseWork
-from routh.preparing import Problems
+from routh.problem_rows import Problems
 from routh.validation import Array
 
 

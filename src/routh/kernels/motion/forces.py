@@ -24,7 +24,7 @@ from routh.kernels.motion.place import Place, fill_place, velocity
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from routh.models.planar.arrays import PlanarArrays
+    from routh.models.planar.kinematics import PlanarArrays
 
 JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
 SINGULAR = 1e-11  # singular values below this share of the largest, and reciprocal conditions, count as zero

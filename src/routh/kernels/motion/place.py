@@ -15,7 +15,7 @@ from routh.kernels.common.small_linear import invert
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from routh.models.planar.arrays import PlanarArrays, PointArrays
+    from routh.models.planar.kinematics import PlanarArrays, PointArrays
 
 
 X, RATE = 0, 2  # rows of `Place.points`, two parts each

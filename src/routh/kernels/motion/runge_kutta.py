@@ -15,7 +15,7 @@ from routh.kernels.motion.place import Place, fill_place
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from routh.models.planar.arrays import PlanarArrays
+    from routh.models.planar.kinematics import PlanarArrays
 
 DONE, FAILED, UNKNOWN = 0, 1, 2
 BEFORE, NOW, NEXT, END, LONGEST, RTOL, ATOL = range(7)  # of `Motion.clock`: times and steps in s, tolerances

@@ -1,7 +1,7 @@
 """Contacts with planes that stand still, compiled: gaps, Jacobians and their rates after MuJoCo's kinematics.
 
 Most robots touch nothing else. The readable counterparts, for all contacts, are in
-`routh.models.mujoco.model` and `routh.models.mujoco.touching`; a test holds them together.
+`routh.models.mujoco.model` and `routh.models.mujoco.touches`; a test holds them together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
-from routh.models.mujoco.touching import Places
+from routh.models.mujoco.touches import Places
 from routh.validation import Array
 
 if TYPE_CHECKING:

@@ -13,12 +13,10 @@ from routh import tolerances
 from routh.models.base import ContactInfo, SpringRows, State, impact_problem
 from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_joints
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
-from routh.models.mujoco.faces import Faces, flat_pairs
 from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.springs import Springs, equality_names, refuse
-from routh.models.mujoco.touching import ONE_POINT, Places, Touch, tangents, touches
-from routh.models.robot import listed, restitution_of, tell_unrepresented
-from routh.models.robot_batch import SIDES
+from routh.models.mujoco.touches import ONE_POINT, Faces, Places, Touch, flat_pairs, tangents, touches
+from routh.models.robot import SIDES, listed, restitution_of, tell_unrepresented
 from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
@@ -35,7 +33,7 @@ class MujocoModel:
 
     Coordinates and velocities are MuJoCo's ``qpos`` and ``qvel``. Springs, damping and gravity act as in
     MuJoCo; actuators act where ``u`` (``ctrl``) is given. Contacts are listed in advance (see
-    `routh.models.mujoco.touching`); joint limits are contacts without friction whose gaps are in m or rad. A
+    `routh.models.mujoco.touches`); joint limits are contacts without friction whose gaps are in m or rad. A
     robot that moves in one plane has planar contacts. What is not represented is named in an
     `UnrepresentedWarning`.
 

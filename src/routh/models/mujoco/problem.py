@@ -20,14 +20,18 @@ from routh.models.mujoco.engine import (
     take_environment,
 )
 from routh.models.robot import (
+    CONTACT,
+    NOT_FINITE,
     ContactRow,
+    Labels,
+    RobotBatch,
     RobotContact,
     RobotProblem,
     assemble,
     impossible,
+    state_arrays,
     tell_unrepresented,
 )
-from routh.models.robot_batch import CONTACT, NOT_FINITE, Labels, RobotBatch, state_arrays
 from routh.models.simultaneity import (
     DEEPEST,
     DEEPEST_OF_MANY,
@@ -41,7 +45,7 @@ from routh.validation import Array, integer, real_array
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-    from routh.models.mujoco.watching import WatchedRows
+    from routh.models.mujoco.states import WatchedRows
 
 _PLACES = {"kind": ((), np.int8), "pair": ((2,), np.int32), "ordinal": ((), np.int32), "dist": ((), float),
            "pos": ((3,), float), "frame": ((3, 3), float)}  # fmt: skip
@@ -195,7 +199,7 @@ def _watched(
     model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules, workers: int
 ) -> RobotBatch:
     """All states through one workspace and compiled code."""
-    from routh.models.mujoco.watching import Watch  # loads LLVM
+    from routh.models.mujoco.states import Watch  # loads LLVM
 
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
     states = np.flatnonzero(finite)

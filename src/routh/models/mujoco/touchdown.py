@@ -1,4 +1,4 @@
-"""States of an MjModel as touch-downs: see `routh.models.touchdown`."""
+"""States of an MjModel as touch-downs: see `routh.models.landings`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh.models.landed import Landing
+from routh.models.landings import SLOPE, Landing, RootMotion, Seen, Touchdown, held_touchdown, rigid_jacobians
 from routh.models.mujoco.contacts import equality_rows, geom_name, joint_names, near_contacts
 from routh.models.mujoco.engine import (
     Near,
@@ -20,11 +20,9 @@ from routh.models.mujoco.engine import (
     widen,
     workspace,
 )
-from routh.models.mujoco.lowering import find_root
-from routh.models.regime import UNEVENNESS, Regime, regime_of
+from routh.models.mujoco.landings import find_root
+from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
 from routh.models.simultaneity import DEEPEST, TOUCHING
-from routh.models.softness import duration_of_spring, spring_of
-from routh.models.touchdown import SLOPE, RootMotion, Seen, Touchdown, held_touchdown, rigid_jacobians
 from routh.status import ModelError
 from routh.validation import Array
 

@@ -6,18 +6,30 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 
-from routh.models.meshes import PINOCCHIO_FORMATS, Converter, with_absolute_meshes
-from routh.models.pinocchio.engine import engine
-from routh.models.resolving import check_model_file
-from routh.status import ModelError
+from routh.models.files import PINOCCHIO_FORMATS, Converter, check_model_file, with_absolute_meshes
+from routh.status import ModelError, optional
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
+
+
+# Pinocchio and Coal themselves: the imports.
+
+
+def engine() -> ModuleType:
+    """The module ``pinocchio``."""
+    return optional("pinocchio", "pinocchio")
+
+
+def shapes() -> ModuleType:
+    """The module ``coal``, which knows the shapes of collision geometry."""
+    return optional("coal", "pinocchio")
 
 
 class Robot(NamedTuple):

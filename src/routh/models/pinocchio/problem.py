@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.pinocchio.engine import engine
+from routh.models.pinocchio.loading import engine
 from routh.models.pinocchio.points import (
     UP,
     Placed,
@@ -21,8 +21,16 @@ from routh.models.pinocchio.points import (
     placed,
     shape_points,
 )
-from routh.models.robot import ContactRow, RobotContact, RobotProblem, assemble, distinct_names
-from routh.models.robot_batch import SIDES, RobotBatch, state_arrays
+from routh.models.robot import (
+    SIDES,
+    ContactRow,
+    RobotBatch,
+    RobotContact,
+    RobotProblem,
+    assemble,
+    distinct_names,
+    state_arrays,
+)
 from routh.models.simultaneity import (
     DEEPEST,
     DEEPEST_OF_MANY,

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem, vector
-from routh.models.planar.arrays import PlanarArrays, planar_arrays
 from routh.models.planar.bodies import Body, Contact, Free, FreePoint
-from routh.models.planar.kinematics import Tree
-from routh.models.planar.touch import ContactKinematics
+from routh.models.planar.kinematics import ContactKinematics, PlanarArrays, Tree, planar_arrays
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
 

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, State, impact_problem, vector
-from routh.models.spatial.arrays import SpatialArrays, spatial_arrays
 from routh.models.spatial.bodies import Body, Contact
+from routh.models.spatial.kinematics import ContactKinematics, SpatialArrays, spatial_arrays
 from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
-from routh.models.spatial.touch import ContactKinematics
 from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
 

@@ -1,0 +1,150 @@
+"""``routh animate robot.xml``: a film of a landing with its outcomes as ghosts."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.cli.exits import Exit
+from routh.cli.landings import Landed, make_landing, tell_place
+from routh.cli.output import Output
+from routh.cli.requests import FilmRequest, MotionRequest
+from routh.cli.robots import RobotFile
+from routh.cli.simulate import futures_of, system_start
+from routh.models.landings import Landing
+from routh.problem import soon_sentence
+from routh.sampling import Outcomes, sample
+from routh.sampling.outcomes import mode_names, spread_choice
+from routh.text import for_rich
+from routh.validation import Array, Options, real
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
+
+    from routh.viz.robot_film import Ghosts
+
+
+# ``routh animate``: a film of a system's motion, or of a fan of its futures.
+
+
+FUTURES = 8  # on top of each other
+
+
+def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> int:
+    """Simulate a named system and write the film; the exit code is 1 where a future ended early."""
+    from routh.viz.films import animate, film_kind
+
+    film_kind(out)  # before the work, not after it
+    start = system_start(name, MotionRequest(duration=film.duration, change=film.change))
+    count = 1 if start.motion is not None else film.futures or FUTURES  # constraint forces have one future
+    speed = 1.0 if film.pace is None else film.pace
+    with output.busy(f"simulating {count} futures of {name}"):
+        bundle = futures_of(start, None, MotionRequest(futures=count, seed=film.seed, budget=film.budget))
+    with output.busy(f"drawing {for_rich(out)}"):
+        written = animate(start.drawn, bundle, out, fps=film.fps, speed=speed, title=name)
+    ended = int(np.count_nonzero([not one.ok for one in bundle]))
+    output.show(f"[bold cyan]{name}[/bold cyan]  {count} futures of {start.duration:g} s")
+    output.show(f"film: [bold]{for_rich(written)}[/bold]")
+    output.say(f"impacts per future: {bundle.impacts.min()} to {bundle.impacts.max()}")
+    for line in soon_sentence(bundle.soon):
+        output.say(for_rich(line))
+    if ended:
+        early = next(one for one in bundle if not one.ok)
+        output.show(f"[yellow]{ended} ended early:[/yellow] {for_rich(early.events[-1].data['reason'])}")
+    told = {"futures": count, "file": str(written), "impacts": bundle.impacts, "ended": ended}
+    output.emit(system=name, **told)
+    return Exit.WITHOUT_RESULT if ended else Exit.DONE
+
+
+_SAMPLES = 512
+_GROUPS = 6  # colours for combinations of modes; rarer ones share the last
+_BEFORE = 0.1  # s of the fall that are shown
+
+
+def frame_times(wanted: FilmRequest) -> Array:
+    """Of the frames, s; zero is the touch."""
+    from routh.viz.films import check_frames
+
+    speed = real("pace", 0.2 if wanted.pace is None else wanted.pace, above=0.0)
+    duration = real("duration", 0.4 if wanted.duration is None else wanted.duration, above=0.0)
+    step = speed / wanted.fps
+    after = math.ceil(duration / step)
+    count = check_frames("pace", speed, math.ceil(_BEFORE / step) + after + 1)
+    return np.arange(after + 1 - count, after + 1) * np.float64(step)
+
+
+def animate_robot(
+    file: Path, landed: Landed, robot: RobotFile, wanted: FilmRequest, out: Path, output: Output
+) -> int:
+    """Let a robot land, follow its outcomes and write the film; the exit code."""
+    from routh.viz.films import film_kind, write_frames
+    from routh.viz.robot_film import Film, backend, frames
+
+    film_kind(out)  # before the work, not after it
+    times = frame_times(wanted)
+    backend()
+    model = robot.load(file, sky=True)
+    found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
+    tell_place(found, output)
+    with output.busy("sampling the impact and following its outcomes"):
+        outcomes = sample(found.problem, _SAMPLES, seed=wanted.seed)
+        q, ghosts = _motions(model, found, outcomes, wanted, times)
+    film = Film(model, times, q, ghosts, title=file.stem)
+    with output.busy(f"drawing {len(times)} frames"):
+        written = write_frames(frames(film), out, wanted.fps)
+    answer = outcomes.answer()
+    output.answer(answer.lines())
+    output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  ambiguity {outcomes.ambiguity:.3g}")
+    for name in ghosts.names:
+        output.say(f"  {for_rich(name)}")
+    output.show(f"film: [bold]{for_rich(written)}[/bold]")
+    count, modes = int(ghosts.q.shape[1]), list(ghosts.names)
+    output.emit(file=str(written), frames=len(times), ghosts=count, modes=modes, ambiguity=outcomes.ambiguity)
+    return Exit.DONE if answer.enough else Exit.TOO_FEW_SOLVED
+
+
+def _motions(
+    model: MjModel, found: Landing, outcomes: Outcomes, wanted: FilmRequest, times: Array
+) -> tuple[Array, Ghosts]:
+    """MuJoCo's own motion (k, nq), and the ghosts."""
+    from routh.sim.futures import fall, follow
+    from routh.viz.robot_film import Ghosts
+
+    problem = found.problem
+    ended = np.flatnonzero(outcomes.solved)
+    if not len(ended):
+        raise ValueError("impact: no sample of it is solved; nothing can be followed")
+    chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures or FUTURES)]
+    names, which = mode_names(outcomes)
+    shown = [int(group) for group in dict.fromkeys(sorted(which[chosen]))]
+    groups = np.array([min(shown.index(int(g)), _GROUPS - 1) for g in which[chosen]])
+    labels = [names[group] for group in shown[:_GROUPS]]
+    before = fall(model, found, times[times < 0.0])
+    after = times[times >= 0.0]
+    frames = len(after) - 1
+    own = follow(model, found.qpos, found.qvel[None], duration=float(after[-1]), frames=frames).q[0]
+    if wanted.robot.rigid:
+        groups, labels = np.zeros(wanted.futures or FUTURES, dtype=int), ["futures"]
+        q = _rigid(model, found, wanted, after)
+    else:
+        velocities = problem.lift(outcomes.v[chosen])
+        q = follow(model, found.qpos, velocities, duration=float(after[-1]), frames=frames).q.swapaxes(0, 1)
+    waiting = np.repeat(before[:, None], q.shape[1], axis=1)
+    return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)
+
+
+def _rigid(model: MjModel, found: Landing, wanted: FilmRequest, times: Array) -> Array:
+    """Futures with rigid contacts throughout, (k, n, nq)."""
+    from routh.laws import SetValued
+    from routh.models.base import State
+    from routh.models.mujoco.model import MujocoModel
+    from routh.sim import simulate_many
+
+    robot, start = MujocoModel(model, self_contacts=False), State(found.qpos, found.qvel)
+    many: Options = {"n": wanted.futures or FUTURES, "duration": float(times[-1]), "seed": wanted.seed}
+    many["window"] = found.window
+    bundle = simulate_many(robot, start, law=SetValued(), **many)
+    return np.array([bundle.at(float(t))[0] for t in times])

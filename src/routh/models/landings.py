@@ -1,0 +1,343 @@
+"""Landings: what a robot's first touch of the ground is, and the posture in which it comes down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from routh.models.regime import Regime, duration_of_spring, regime_of
+from routh.models.robot import (
+    ContactRow,
+    NoContactError,
+    RobotContact,
+    RobotProblem,
+    distinct_names,
+    impossible,
+    planar_tangents,
+)
+from routh.models.simultaneity import DEEPEST, TOUCHING, Rules, time_to_contact
+from routh.models.spatial.rotations import exponential, multiply
+from routh.problem import ImpactProblem
+from routh.status import ModelError, StateError
+from routh.validation import Array, real
+
+
+@dataclass(frozen=True)
+class Posture:
+    """How a robot is turned, and where its joints are; what is not named stays as it is."""
+
+    roll: float = 0.0  # rad, about the body's own axes x, y, z, in this order
+    pitch: float = 0.0
+    yaw: float = 0.0
+    joints: Mapping[str, float] = field(default_factory=dict)  # name -> rad, or m for slides
+
+
+@dataclass(frozen=True)
+class Motion:
+    """How a robot moves besides coming down."""
+
+    speed: float = 0.0  # m/s, sideways: at right angles to gravity
+    heading: float = 0.0  # rad, of that speed: 0 is the body's own x axis, to its left is positive
+    roll_rate: float = 0.0  # rad/s, about the body's own axes x, y, z
+    pitch_rate: float = 0.0
+    yaw_rate: float = 0.0
+    joints: Mapping[str, float] = field(default_factory=dict)  # name -> rad/s, or m/s for slides
+
+    @property
+    def rates(self) -> Array:
+        """About the body's own axes, (3,) rad/s."""
+        return np.array([self.roll_rate, self.pitch_rate, self.yaw_rate])
+
+    def sideways(self, ahead: Array, down: Array) -> Array:
+        """The velocity (3,) m/s along the ground, of the body's x axis and the direction of gravity, (3,)."""
+        along = ahead - down * (down @ ahead)
+        size = float(np.linalg.norm(along))
+        if self.speed and not size > 1e-6:
+            raise ValueError("heading: the body's x axis is vertical; wanted one that says where ahead is")
+        along = along / max(size, 1e-300)
+        left = np.cross(along, down)
+        return np.asarray(self.speed * (np.cos(self.heading) * along + np.sin(self.heading) * left))
+
+
+#: What of a motion is a number: arguments of `routh.models.landing`.
+MOTION = ("speed", "heading", "roll_rate", "pitch_rate", "yaw_rate")
+
+
+@dataclass(frozen=True, eq=False)
+class Landing:
+    """A robot as it touches: its state, and the impact of all contacts that close within ``window``."""
+
+    model: object = field(repr=False)  # mujoco.MjModel or pinocchio.Model
+    qpos: Array  # (nq,)
+    qvel: Array  # (nv,)
+    problem: RobotProblem
+    drop: float  # m/s, speed along gravity
+    window: float  # s
+    lifted: float  # m, by how much the robot was raised (negative: lowered) from where it stood
+    moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
+    motion: Motion = field(default_factory=Motion)  # besides coming down
+
+
+def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:
+    """A unit quaternion (w, x, y, z) after turns about the body's own x, y and z, in this order."""
+    result = np.asarray(quaternion, dtype=np.float64)
+    for axis, angle in enumerate((roll, pitch, yaw)):
+        result = multiply(result[None], exponential(angle * np.eye(3)[None, axis]))[0]
+    return result / np.linalg.norm(result)
+
+
+def place_joints(
+    q: Array, joints: Mapping[str, float], known: Mapping[str, int], field: str = "joints"
+) -> None:
+    """Write values of joints by name into q (nq,) or v (nv,); ``known`` are their places in it."""
+    for name, value in joints.items():
+        if name not in known:
+            raise ValueError(f"{field}: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
+        q[known[name]] = real(f"{field}[{name!r}]", value)
+
+
+# A free body, or a robot with its joints held, as it comes down: its contacts, its mass and its momentum.
+
+
+#: Share of the support's size: points nearer than this are one.
+SAME = 1e-6
+
+#: Slope (m/m, nearly rad) up to which a point above the ground carries the body once it has come down: feet
+#: of a body that is tilted by less are all part of its support.
+SLOPE = 0.1
+
+
+class Seen(NamedTuple):
+    """Contacts of a body with what does not move; arrays, since there are many states."""
+
+    names: Sequence[str]  # (k,) "geom2/geom1"
+    geoms: Sequence[tuple[str, str]]  # (k,)
+    dist: Array  # (k,) m
+    pos: Array  # (k, 3) m, world
+    frame: Array  # (k, 3, 3) rows: normal, two tangents
+    up: Array  # (k, 3) normals towards the body
+    J: Array  # (k, 3, nv of the root) normal, then tangents
+    mu: Array  # (k,)
+    time_constant: Array  # (k,) s, of the contacts' springs; NaN where nothing is known
+    damping_ratio: Array  # (k,) likewise
+
+    def take(self, kept: np.ndarray) -> Seen:
+        """Some of them, which get distinct names."""
+        if kept.all():
+            return self._replace(names=distinct_names(self.names))
+        rows = np.flatnonzero(kept).tolist()
+        names, geoms = [self.names[k] for k in rows], [self.geoms[k] for k in rows]
+        return Seen(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
+
+    @staticmethod
+    def of_rows(rows: Sequence[ContactRow], dofs: slice, ups: Array) -> Seen:
+        """Contacts of whose springs nothing is known, as rows in all velocities of a robot."""
+        contacts, unknown = [row.contact for row in rows], np.full(len(rows), np.nan)
+        return Seen(
+            [contact.name for contact in contacts],
+            [(contact.geom1, contact.geom2) for contact in contacts],
+            np.array([contact.dist for contact in contacts]),
+            np.array([contact.pos for contact in contacts]).reshape(-1, 3),
+            np.array([contact.frame for contact in contacts]).reshape(-1, 3, 3),
+            ups,
+            np.array([row.J[:, dofs] for row in rows]).reshape(len(rows), 3, -1),
+            np.array([row.mu for row in rows]),
+            unknown,
+            unknown,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Touchdown:
+    """A body above the ground that it comes down on.
+
+    Its velocities are those of the root alone: joints are held from the touch on, with the momentum that the
+    robot has before.
+    """
+
+    M: Array  # (nv, nv)
+    v: Array  # (nv,) before
+    basis: Array  # (nv of the robot, nv)
+    seen: Seen  # all contacts with the ground within reach
+    points: Array  # (nc, 3) m, world: where the body will touch, on the body
+    gravity: Array  # (3,) m/s^2
+    mass: float  # kg
+    com: Array  # (3,) m, world
+    inertia: Array  # (3, 3) kg m^2 about the centre of mass, world
+    momentum: Array  # (6, nv) per velocity of the problem: linear, then angular about the centre of mass
+    to_world: Array  # (6, 6) orthogonal: from the root's velocities to those of its origin and its rotation
+    held: tuple[str, ...] = field(default=())  # joints
+
+    @property
+    def ups(self) -> Array:
+        """Normals from the ground to the body, (nc, 3)."""
+        return self.seen.up
+
+    @cached_property
+    def problem(self) -> RobotProblem:
+        """The impact of all contacts within reach, inelastic."""
+        every = np.arange(len(self.seen.names))
+        return self.impact(every, np.zeros(len(every)))
+
+    def impact(self, contacts: np.ndarray, restitution: Array, v: Array | None = None) -> RobotProblem:
+        """The impact of some contacts with this restitution (k,); ``v``: another velocity before."""
+        seen, velocity = self.seen, self.v if v is None else v
+        named, pairs = [seen.names[k] for k in contacts], [seen.geoms[k] for k in contacts]
+        places = [
+            RobotContact(name, "contact", first, second, float(seen.dist[k]), seen.pos[k], seen.frame[k])
+            for k, name, (first, second) in zip(contacts, named, pairs, strict=True)
+        ]
+        rows = [ContactRow(c, seen.J[k], float(seen.mu[k])) for c, k in zip(places, contacts, strict=True)]
+        tangents = seen.J[contacts, 1:]
+        if not self.slides_everywhere:
+            places, tangents = planar_tangents(rows, tangents)
+        made = ImpactProblem(
+            self.M,
+            seen.J[contacts, 0],
+            tangents,
+            seen.mu[contacts],
+            velocity,
+            restitution=restitution,
+            names=named,
+        )
+        return RobotProblem(made, places, self.basis, self.basis @ velocity)
+
+    @cached_property
+    def slides_everywhere(self) -> bool:
+        """Whether every contact has friction in two directions, or in none."""
+        return bool(np.any(self.seen.J[:, 1:], axis=2).all())
+
+    @cached_property
+    def _closing(self) -> Array:
+        return self.closing(self.v)
+
+    def closing(self, v: Array | None = None, unevenness: float | None = None) -> Array:
+        """When each contact closes at a velocity of the problem (default: its own), (nc,) s.
+
+        ``unevenness``: m, by which the height of each foot differs from the model; two of them differ by
+        sqrt(2) of it, so a foot may close earlier by as much.
+        """
+        if v is None and not unevenness:
+            return self._closing
+        dist = self.seen.dist - math.sqrt(2.0) * (unevenness or 0.0)
+        times = time_to_contact(dist, self.seen.J[:, 0] @ (self.v if v is None else v))
+        return np.where(dist <= 2.0 * TOUCHING, 0.0, times)
+
+    def velocity(self, drop: float, motion: Motion) -> Array:
+        """The problem's velocity (nv,) of a body that comes down at ``drop`` m/s and moves so besides."""
+        down = self.gravity / np.linalg.norm(self.gravity)
+        turn = self.to_world[3:, 3:]
+        world = np.concatenate([drop * down + motion.sideways(turn[:, 0], down), turn @ motion.rates])
+        return np.asarray(self.to_world.T @ world, dtype=np.float64)
+
+    @cached_property
+    def carrying(self) -> np.ndarray:
+        """Which contacts carry the body once it has come down, (k,): those within a slope of the ground."""
+        dist = self.seen.dist
+        first = int(np.argmin(dist))
+        up = self.ups.sum(axis=0) / max(len(dist), 1)
+        apart = self.points - self.points[first]
+        across = apart - (apart @ up)[:, None] * (up / max(float(up @ up), 1e-300))
+        level = np.sqrt(np.einsum("ij,ij->i", across, across))
+        rounding = SAME * max(float(level.max(initial=0.0)), 1e-3)
+        return np.flatnonzero(dist - dist[first] <= SLOPE * level + rounding)
+
+    def regime(self, window: float, unevenness: float, duration: float | None = None) -> Regime:
+        """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own."""
+        lasting = self.contact_duration if duration is None else duration
+        closing = self.closing()
+        speed = float(-(self.seen.J[:, 0] @ self.v)[closing <= window].min(initial=0.0))
+        return regime_of(closing[self.carrying], speed, lasting, window, unevenness)
+
+    @property
+    def contact_duration(self) -> float:
+        """How long the contacts last, s, their median; NaN where nothing is known of them."""
+        lasting = duration_of_spring(self.seen.time_constant, self.seen.damping_ratio)
+        return float(np.median(lasting)) if np.isfinite(lasting).all() else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class RootMotion:
+    """Where the free root is and what its velocities mean."""
+
+    dofs: slice  # its six velocities
+    place: Array  # (3,) m, world: the origin of its frame
+    to_world: Array  # (6, 6) orthogonal: from its velocities to those of the origin and its rotation, world
+
+
+def held_touchdown(
+    M: Array,
+    qvel: Array,
+    root: RootMotion,
+    seen: Seen,
+    *,
+    reach: float,
+    equality: Array,
+    gravity: Array,
+    held: Sequence[str],
+    deepest: float | None = DEEPEST,
+) -> Touchdown:
+    """The touch-down of a robot whose joints are held.
+
+    Parameters
+    ----------
+    M : (nv, nv); qvel : (nv,).
+    seen : contacts of the robot with what does not move, of which those within ``reach`` m are taken.
+    equality : (ne, nv) rows that velocities must be orthogonal to.
+    """
+    dofs = root.dofs
+    own = M[dofs, dofs]
+    basis = np.eye(len(M))[:, dofs]
+    v: Array = qvel
+    if len(M) > len(own):  # joints that stop at once keep the momentum
+        v = np.asarray(np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64)
+    if np.any(equality[:, dofs]):
+        raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
+    kept = seen.dist <= reach
+    if not kept.any():
+        found = f"the smallest distance is {seen.dist.min():g}" if len(kept) else "nothing is near"
+        raise NoContactError(f"state: no contact {Rules(gap=reach)}; {found}", v, basis)
+    near = seen.take(kept)
+    lowest = int(np.argmin(near.dist))
+    if not -near.dist[lowest] <= (np.inf if deepest is None else deepest):
+        worst = RobotContact(near.names[lowest], "contact", "", "", float(near.dist[lowest]))
+        raise StateError(impossible(worst, Rules(gap=reach, deepest=deepest)))
+    momentum = root.to_world @ own  # linear, and angular about the root's origin
+    inertia = momentum @ root.to_world.T
+    mass = float(inertia[0, 0])
+    arm = np.array([inertia[1, 5], inertia[2, 3], inertia[0, 4]]) / mass  # -mass [arm]x is the upper block
+    cross = _skew(arm)
+    momentum[3:] -= cross @ momentum[:3]
+    return Touchdown(
+        own,
+        v,
+        basis,
+        near,
+        near.pos + 0.5 * near.dist[:, None] * near.up,
+        gravity,
+        mass,
+        root.place + arm,
+        inertia[3:, 3:] - mass * cross.T @ cross,
+        momentum,
+        root.to_world,
+        tuple(held),
+    )
+
+
+def _skew(x: Array) -> Array:
+    """``_skew(x) @ y = x cross y``."""
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+
+
+def rigid_jacobians(points: Array, frame: Array, root: RootMotion) -> Array:
+    """How fast points (k, 3) of a rigid body move along rows of frames (k, 3, 3), (k, 3, 6) per its own."""
+    arms = (points - root.place)[:, None]
+    ahead, behind = [1, 2, 0], [2, 0, 1]  # NumPy's cross takes longer than all the rest
+    turning = arms[..., ahead] * frame[..., behind] - arms[..., behind] * frame[..., ahead]
+    # row . (w x arm) = (arm x row) . w
+    return np.concatenate([frame, turning], axis=2) @ root.to_world

@@ -1,0 +1,411 @@
+"""A MuJoCo simulation looked at from substep to substep: what closes next, and the rows of the impact."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
+from routh.models.mujoco.rows import Made, Tree, make_rows
+from routh.models.mujoco.states import Watcher, empty_made
+from routh.models.robot import Labels, distinct_names
+from routh.models.simultaneity import Simultaneity
+from routh.status import ModelError
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+
+_AIM = 0.25  # share of what is near enough to count, by distance or time, at which an event is put
+_REOPEN = 1e-3  # m: what has closed, or was handled, can close again after it has opened so far
+_AHEAD = 16e-3  # s: how far one look reaches at least, so that not every substep needs one
+_FASTEST = 10.0  # m/s: approaches up to this speed are seen before they close
+_ACCELERATION = 150.0  # m/s^2: ... and up to this acceleration
+
+#: Fields of a model that a look depends on, and that people change.
+_CHANGING = (
+    "body_mass", "body_inertia", "body_pos", "body_quat", "body_ipos", "body_iquat", "dof_armature",
+    "geom_friction", "geom_size", "geom_pos", "geom_quat", "geom_margin", "geom_gap", "jnt_range",
+)  # fmt: skip
+
+
+class Arrival(NamedTuple):
+    """The impact of one state as arrays of its own: a `routh.ImpactProblem` that nobody has checked yet."""
+
+    M: Array  # (nv, nv)
+    Jn: Array  # (nc, nv)
+    Jt: Array  # (nc, nt, nv)
+    mu: Array  # (nc,)
+    v: Array  # (nv,)
+    depth: Array  # (nc,) distance to where MuJoCo's force begins, m or rad
+    kind: np.ndarray  # (nc,) int8: `routh.models.robot.CONTACT` or JOINT_LIMIT
+    pair: np.ndarray  # (nc, 2) int32: geoms, or joint and side
+    ordinal: np.ndarray  # (nc,) int32: the how-manieth contact of its pair
+    labels: Labels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the contacts and limits."""
+        rows = zip(self.kind, self.pair, self.ordinal, strict=True)
+        return tuple(distinct_names([self.labels.name(*row) for row in rows]))
+
+
+class Lookout:
+    """Watches the state in ``data``, which belongs to somebody's simulation and is only read.
+
+    Parameters
+    ----------
+    model, data : MjModel and MjData.
+    rules : which rows take part in an event.
+    threshold : m/s: what closes more slowly is no event.
+    least : contacts that an event needs.
+    limits : whether limits of hinges and slides that are reached belong to its rows.
+    """
+
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData,
+        *,
+        rules: Simultaneity,
+        threshold: float,
+        least: int,
+        limits: bool,
+    ) -> None:
+        mujoco = engine()
+        if int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
+            raise ModelError("model: overrides the margins of all contacts; wanted contacts with their own")
+        if np.any(data.eq_active):
+            raise ModelError("model: has active equality constraints; wanted none while impacts are replaced")
+        self.model, self.data, self.rules = model, data, rules
+        self._own = make_workspace(model)
+        self._limits = limits
+        self._rules = np.zeros(RULES)
+        self._rules[THRESHOLD], self._rules[LEAST] = threshold, least
+        aim = _AIM * (threshold * rules.horizon if rules.gap is None else rules.gap)
+        self._rules[AIM], self._rules[REOPEN] = aim, rules.gap or _REOPEN
+        self._rules[NEAR], self._rules[WINDOW] = rules.near, rules.horizon
+        self._rules[ACCELERATION] = _ACCELERATION
+        near = self._own.data
+        self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
+        self._contact = near.contact
+        self._motion = near.cdof, near.subtree_com, data.qvel
+        self._positions = near.qpos, data.qpos
+        self._moved_from_outside = bool(model.nmocap)
+        self._alone = _room_for_one()
+        self._books = np.zeros((0, COLUMNS)), np.zeros((0, COLUMNS)), np.array([-1])
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take over what was changed in the model: masses, friction, shapes, the time step."""
+        own, model = self._own, self.model
+        follow(own, model)
+        ahead = max(2.0 * float(model.opt.timestep), _AHEAD)
+        _reach_out(own, self.rules.near + _FASTEST * max(ahead, self.rules.horizon))
+        self._rules[UNSEEN] = ahead
+        self._watcher = Watcher(own.wide, own.data, self.rules, self._limits, states=1)
+        self._labels, tree = self._watcher.labels(), self._watcher.tree
+        margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
+        self._tree = tree._replace(range=tree.range + margin)
+        self._paths = _paths(tree)
+        self._make_room(8)
+        self._digest = _digest(model)
+        self._books[2][0] = -1
+
+    def forget(self) -> None:
+        """A new episode begins, perhaps with a changed model: what is closed now has not closed since."""
+        self._books[2][0] = -1
+        if self._digest != _digest(self.model):
+            self.refresh()
+
+    def look(self) -> None:
+        """Bring positions and contacts up to the state."""
+        wide, near = self._own.wide, self._own.data
+        mine, given = self._positions
+        mine[:] = given
+        if self._moved_from_outside:
+            near.mocap_pos[:], near.mocap_quat[:] = self.data.mocap_pos, self.data.mocap_quat
+        for call in self._calls:
+            call(wide, near)
+
+    def next_event(self, horizon: float) -> tuple[float, float]:
+        """When the next event begins, s from the state that was last looked at; infinite: not by the horizon.
+
+        And for how long nothing can close that is open now, s. What closes in the event counts as handled
+        from now on.
+        """
+        found = self._contact
+        dist = found.dist
+        count = len(dist)
+        if count == 0:
+            self._books[2][0] = 0
+            return math.inf, float(self._rules[UNSEEN])
+        around: Around = dist, found.includemargin, found.pos, found.frame, found.geom
+        if count == 1:  # counts as dense, for which everything would be compiled a second time
+            for mine, given in zip(self._alone, around, strict=True):
+                mine[0] = given[0]
+            around = self._alone
+        elif count > len(self._books[0]):
+            self._make_room(2 * count)
+        self._rules[HORIZON] = horizon
+        result: tuple[float, float] = next_event(self._paths, around, self._motion, self._rules, self._books)
+        return result
+
+    def _make_room(self, contacts: int) -> None:
+        old = self._books[0]
+        memory, now = np.zeros((contacts, COLUMNS)), np.zeros((contacts, COLUMNS))
+        memory[: len(old)] = old[:contacts]
+        self._books = memory, now, self._books[2]
+        self._made = empty_made(1, contacts + 2 * len(self._tree.limits), self.model.nv)
+
+    def arrival(self) -> Arrival | None:
+        """The rows that take part in the state that was last looked at; None where there are none."""
+        made = self._rows()
+        count = int(made.first[1])
+        if not count:
+            return None
+        nt = 1 if made.planar[0] else 2
+        return Arrival(
+            made.M[0].copy(),
+            made.J[:count, 0].copy(),
+            made.J[:count, 1 : 1 + nt].copy(),
+            made.mu[:count].copy(),
+            np.array(self.data.qvel),
+            made.dist[:count].copy(),
+            made.kind[:count].copy(),
+            made.pair[:count].copy(),
+            made.ordinal[:count].copy(),
+            self._labels,
+        )
+
+    def _rows(self) -> Made:
+        watcher, count = self._watcher, self._own.data.ncon
+        watcher.take(0, 0, count, self.data.qvel)
+        if count > len(self._books[0]):
+            self._make_room(2 * count)
+        watcher.seen.dist[:count] -= self._contact.includemargin
+        make_rows(self._tree, watcher.seen, watcher.limits, np.empty((3, self.model.nv)), self._made)
+        return self._made
+
+
+def _room_for_one() -> Around:
+    """Arrays of two contacts, the second one without geoms, with strides like those of MuJoCo's own."""
+
+    def strided(*shape: int, kind: type = np.float64) -> np.ndarray:
+        return np.full((2, *shape, 2), -1, dtype=kind)[..., 0]
+
+    return strided(), strided(), strided(3), strided(9), strided(2, kind=np.int32)
+
+
+def _digest(model: MjModel) -> tuple[bytes | float, ...]:
+    """What tells that a model was changed, without looking at all of it."""
+    return (float(model.opt.timestep), *(getattr(model, field).tobytes() for field in _CHANGING))
+
+
+def _paths(tree: Tree) -> np.ndarray:
+    """Of each geom: the body at the root of its tree, the velocities that move it, then -1, (ngeom, k)."""
+    paths = []
+    for body in tree.geom_body:
+        path, dof = [int(tree.body_root[body])], int(tree.body_last[body])
+        while dof >= 0:
+            path.append(dof)
+            dof = int(tree.dof_parent[dof])
+        paths.append(path)
+    width = 1 + max((len(path) for path in paths), default=1)
+    filled = [path + [-1] * (width - len(path)) for path in paths]
+    return np.array(filled, dtype=np.int64).reshape(-1, width)
+
+
+def _reach_out(own: Workspace, reach: float) -> None:
+    """Let contacts be found from afar, each with the distance at which its force begins as it was."""
+    wide = own.wide
+    beyond = _gap_is_beyond_margin()
+    share = 0.5 if beyond else 1.0  # of two geoms: their sum, or the larger
+    for field in ("geom_gap",) if beyond else ("geom_gap", "geom_margin"):
+        getattr(wide, field)[:] += share * reach
+    for field in ("pair_gap",) if beyond else ("pair_gap", "pair_margin"):
+        getattr(wide, field)[:] += reach
+    if hasattr(wide, "body_margin"):
+        wide.body_margin[:] += reach
+
+
+@cache
+def _gap_is_beyond_margin() -> bool:
+    """Whether MuJoCo finds contacts up to margin + gap, summed over the pair (newer), or up to the margin."""
+    mujoco = engine()
+    xml = (
+        "<mujoco><worldbody><geom type='plane' size='1 1 1' gap='0.2'/><body pos='0 0 1.3'><freejoint/>"
+        "<geom size='1' gap='0.2'/></body></worldbody></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return bool(data.ncon > 0)
+
+
+# Which contacts of a moving MuJoCo state are about to close, in compiled code that suits every substep.
+#
+# A contact is *open* while its distance exceeds the one at which MuJoCo's force begins (``includemargin``).
+# An event is an open contact that closes within the horizon faster than a threshold, or one that has closed
+# since the last look (its motion was accelerated). What was open before is remembered from look to look by
+# the pair of geoms and the place, so that a contact that stays closed is never an event, and one that was
+# handled is not handled twice: closed or handled, it can close again only after it has opened by more than
+# `REOPEN`.
+
+
+# columns of the memory
+KEY, X, Y, Z, DEPTH, HANDLED, SPEED, TIME = range(8)
+COLUMNS = 8
+# places in the rules
+THRESHOLD = 0  # m/s: what closes more slowly is no event
+HORIZON = 1  # s: what closes later is none yet
+AIM = 2  # m: an event is put where the gap is still so wide, so that no force acts before it
+REOPEN = 3  # m: what has closed can close again after it has opened so far
+LEAST = 4  # contacts that an event needs
+ACCELERATION = 5  # m/s^2: no contact is accelerated more, for how long nothing can close
+UNSEEN = 6  # s: what is out of reach cannot close earlier
+NEAR = 7  # m: contacts that are as near when an event begins take part in it
+WINDOW = 8  # s: ... and those that close so soon after
+RULES = 9
+
+Around = tuple[Array, Array, Array, Array, np.ndarray]  # dist (c,), includemargin (c,), pos, frame, geom
+Motion = tuple[Array, Array, Array]  # cdof (nv, 6), subtree_com (nbody, 3), qvel
+Books = tuple[Array, Array, np.ndarray]  # memory (rows, COLUMNS), room for the next one, rows known (1,)
+
+
+@kernel
+def normal_speed(paths: np.ndarray, contact: int, around: Around, motion: Motion) -> float:
+    """Rate of a contact's distance, m/s.
+
+    ``paths`` (ngeom, k): the body at the root of a geom's tree, the velocities that move it, then -1.
+    """
+    pos, normal, geom = around[2][contact], around[3][contact], around[4][contact]
+    cdof, centre, qvel = motion
+    total = 0.0
+    for side in range(2):
+        own = paths[geom[side]]
+        x, y, z = pos[0] - centre[own[0], 0], pos[1] - centre[own[0], 1], pos[2] - centre[own[0], 2]
+        place = 1
+        sign = 1.0 if side == 1 else -1.0
+        while own[place] >= 0:
+            c = cdof[own[place]]
+            along = (
+                normal[0] * (c[3] + c[1] * z - c[2] * y)
+                + normal[1] * (c[4] + c[2] * x - c[0] * z)
+                + normal[2] * (c[5] + c[0] * y - c[1] * x)
+            )
+            total += sign * qvel[own[place]] * along
+            place += 1
+    return total
+
+
+@kernel
+def matched(memory: Array, known: int, row: Array) -> tuple[int, bool]:
+    """The remembered row of the same pair that is nearest (-1: none), and whether the pair touched."""
+    nearest, best, touched = -1, math.inf, False
+    for k in range(known):
+        if memory[k, KEY] == row[KEY]:
+            dx, dy, dz = memory[k, X] - row[X], memory[k, Y] - row[Y], memory[k, Z] - row[Z]
+            apart = dx * dx + dy * dy + dz * dz
+            touched = touched or memory[k, DEPTH] <= 0.0
+            if apart < best:
+                nearest, best = k, apart
+    return nearest, touched
+
+
+@kernel
+def judge_row(memory: Array, known: int, row: Array, rules: Array) -> None:
+    """Fill in whether a row was handled, and when it closes (infinite: it does not, or it is no event).
+
+    ``known`` is negative at the first look of an episode: what is closed then has not closed since.
+    """
+    nearest, touched = matched(memory, known, row)
+    row[HANDLED], row[TIME] = 0.0, math.inf
+    if nearest >= 0 and (row[SPEED] < 0.0 or row[DEPTH] <= rules[REOPEN]):
+        row[HANDLED] = memory[nearest, HANDLED]
+    closed = row[DEPTH] <= 0.0
+    if row[SPEED] < -rules[THRESHOLD] and row[HANDLED] == 0.0:
+        if not closed:
+            if row[DEPTH] + row[SPEED] * rules[HORIZON] <= 0.0:
+                row[TIME] = max(row[DEPTH] - rules[AIM], 0.0) / -row[SPEED]
+        elif known >= 0 and ((nearest >= 0 and memory[nearest, DEPTH] > 0.0) or not touched):
+            row[TIME] = 0.0  # of a pair that touched elsewhere, a point that was not there is no evidence
+    if closed and row[TIME] == math.inf:
+        row[HANDLED] = 1.0
+
+
+@kernel
+def earliest(row: Array, rules: Array) -> float:
+    """The time in which an open contact can close for an event, s: one that was handled opens first."""
+    speed, most, gap = row[SPEED], rules[ACCELERATION], rules[REOPEN]
+    if row[HANDLED] == 0.0:
+        return (speed + math.sqrt(speed * speed + 2.0 * most * row[DEPTH])) / most
+    back = math.sqrt(2.0 * gap / most)
+    if row[DEPTH] > gap:
+        return abs(speed) / most + back
+    return (math.sqrt(speed * speed + 2.0 * most * (gap - row[DEPTH])) - abs(speed)) / most + back
+
+
+@kernel
+def look_at_rows(
+    paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books
+) -> tuple[int, float]:
+    """Fill in the rows of now; their number, and for how long no open one can close, s."""
+    memory, now, known = books
+    dist, margin, pos, _, geom = around
+    count, safe = 0, rules[UNSEEN]
+    for contact in range(dist.shape[0]):
+        first, second = geom[contact, 0], geom[contact, 1]
+        if first < 0 or second < 0:
+            continue
+        row = now[count]
+        row[KEY] = float(first) * paths.shape[0] + float(second)
+        row[X], row[Y], row[Z] = pos[contact, 0], pos[contact, 1], pos[contact, 2]
+        row[DEPTH] = dist[contact] - margin[contact]
+        row[SPEED] = normal_speed(paths, contact, around, motion)
+        judge_row(memory, known[0], row, rules)
+        if row[DEPTH] > 0.0:
+            safe = min(safe, earliest(row, rules))
+        count += 1
+    return count, safe
+
+
+@kernel
+def next_event(
+    paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books
+) -> tuple[float, float]:
+    """When the first event begins, s from now (infinite: none within the horizon), and the safe time, s.
+
+    The contacts that close then are remembered as handled; so are those of events with too few contacts.
+    """
+    count, safe = look_at_rows(paths, around, motion, rules, books)
+    memory, now, known = books
+    found = math.inf
+    while found == math.inf:
+        first = math.inf
+        for k in range(count):
+            if now[k, HANDLED] == 0.0:
+                first = min(first, now[k, TIME])
+        if first == math.inf:
+            break
+        taking_part = 0
+        for k in range(count):
+            left = now[k, DEPTH] + min(now[k, SPEED], 0.0) * first
+            if left <= rules[NEAR] or left + now[k, SPEED] * rules[WINDOW] <= 0.0:
+                taking_part += 1
+                if now[k, TIME] < math.inf:
+                    now[k, HANDLED] = 1.0
+            if now[k, TIME] <= first:
+                now[k, HANDLED] = 1.0
+        if taking_part >= rules[LEAST]:
+            found = first
+    for k in range(count):
+        for column in range(COLUMNS):
+            memory[k, column] = now[k, column]
+    known[0] = count
+    return found, safe

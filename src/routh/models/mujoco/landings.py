@@ -1,0 +1,281 @@
+"""A robot's landing in MuJoCo: keep the posture, move along gravity until it touches, set the speed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.landings import Landing, Motion, Posture, place_joints, turned
+from routh.models.mujoco.contacts import geom_name, single_joints
+from routh.models.mujoco.engine import Near, check_capacity, engine, look_around, widen
+from routh.models.mujoco.loading import state
+from routh.models.mujoco.problem import build
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
+from routh.status import ModelError
+from routh.validation import Array, real
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+
+_PARALLEL = 0.999  # cosine between a slide and gravity from which the slide is vertical
+_FLOOR = 1000.0  # m: what is farther below is not there
+_LOOKS = 200  # at the distance to the ground; a slope of 1 in 100 takes a few
+
+
+@dataclass(frozen=True)
+class Root:
+    """What can be moved along gravity: a free joint, or a vertical slide and the hinge beside it."""
+
+    body: int
+    kind: str  # "free" or "slide"
+    angle: int | None  # address in qpos of the quaternion; of a planar root's angle, where it has one
+    down: Array  # (nq,) change of qpos per metre along gravity
+    speed: Array  # (nv,) velocity at 1 m/s along gravity
+    joint: int  # that moves along gravity
+
+
+def landing(
+    model: MjModel,
+    *,
+    drop: float = 1.0,
+    posture: Posture | None = None,
+    motion: Motion | None = None,
+    keyframe: str | int | None = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
+    window: float | None = None,
+    limits: bool = True,
+    self_contacts: bool = False,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
+) -> Landing:
+    """The first impact of an MjModel that comes down at ``drop`` m/s; see `routh.models.landing`."""
+    pose = Posture() if posture is None else posture
+    speed = real("drop", drop, above=0.0)
+    data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
+    root = find_root(model, data)
+    take_posture(model, data, root, pose)
+    before = np.array(data.qpos)
+    _touch(model, data, root)
+    moving = Motion() if motion is None else motion
+    data.qvel[:] = speed * root.speed
+    _set_moving(model, data, root, moving)
+    rules = Rules(
+        window=window,
+        touching=2.0 * TOUCHING,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
+    problem = build(model, data, rules, pairs=None if self_contacts else _OuterPairs(model, root))
+    sunk = float((data.qpos - before) @ root.down)
+    changed = {name: value for name, value in moved.items() if name not in pose.joints}
+    q, v = np.array(data.qpos), np.array(data.qvel)
+    return Landing(model, q, v, problem, speed, rules.horizon, -sunk, changed, moving)
+
+
+def take_posture(model: MjModel, data: MjData, root: Root, posture: Posture) -> None:
+    """Place the joints and turn the whole robot; it stays where it is."""
+    place_joints(data.qpos, posture.joints, {joint.name: joint.qpos for joint in single_joints(model)})
+    _turn(data, root, posture)
+
+
+def starting_pose(
+    model: MjModel,
+    *,
+    keyframe: str | int | None = None,
+    qpos: Mapping[int | str, float] | ArrayLike | None = None,
+) -> tuple[MjData, dict[str, float]]:
+    """The posture that a landing keeps, and the joints that were moved inside their limits for it.
+
+    Joints are moved only where neither a keyframe nor ``qpos`` is given.
+    """
+    data = state(model, keyframe=keyframe, qpos=qpos)
+    return data, _into_limits(model, data) if keyframe is None and qpos is None else {}
+
+
+def find_root(model: MjModel, data: MjData) -> Root:
+    """The heaviest tree that can move along gravity; a model without one is refused with what to do."""
+    kinds, down = engine().mjtJoint, _down(model)
+    free, slide, hinge = (int(getattr(kinds, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
+    found: list[tuple[float, Root]] = []
+    for body in np.flatnonzero(np.asarray(model.body_parentid) == 0)[1:]:
+        joints = np.flatnonzero(np.asarray(model.jnt_bodyid) == body)
+        angle = next((int(model.jnt_qposadr[j]) for j in joints if model.jnt_type[j] == hinge), None)
+        for j in joints:
+            place, dof = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
+            by_position, by_velocity = np.zeros(model.nq), np.zeros(model.nv)
+            if model.jnt_type[j] == free:
+                by_position[place : place + 3] = by_velocity[dof : dof + 3] = down
+                root = Root(int(body), "free", place + 3, by_position, by_velocity, int(j))
+            elif model.jnt_type[j] == slide and abs(float(data.xaxis[j] @ down)) > _PARALLEL:
+                by_position[place] = by_velocity[dof] = float(data.xaxis[j] @ down)
+                root = Root(int(body), "slide", angle, by_position, by_velocity, int(j))
+            else:
+                continue
+            found.append((float(model.body_subtreemass[body]), root))
+    if not found:
+        raise ModelError(
+            "model: its base is fixed, so it cannot be dropped; wanted a free joint or a vertical slide at "
+            "the root (floating=True, on the command line --floating, gives a URDF's root a free joint)"
+        )
+    return max(found, key=lambda item: item[0])[1]
+
+
+def _down(model: MjModel) -> Array:
+    gravity = np.array(model.opt.gravity, dtype=np.float64)
+    size = float(np.linalg.norm(gravity))
+    return gravity / size if size > 0.0 else np.array([0.0, 0.0, -1.0])
+
+
+def _into_limits(model: MjModel, data: MjData) -> dict[str, float]:
+    """Move joints that are past their limits in the reference pose a tenth of the range inside."""
+    moved = {}
+    for joint in single_joints(model):
+        place, (low, high) = joint.qpos, joint.range
+        inside = 0.1 * (high - low)
+        if joint.limited and not low <= data.qpos[place] <= high:
+            data.qpos[place] = low + inside if data.qpos[place] < low else high - inside
+            moved[joint.name] = float(data.qpos[place])
+    return moved
+
+
+class _OuterPairs:
+    """Pairs of names of geoms, one of the robot and one of its surroundings."""
+
+    def __init__(self, model: MjModel, root: Root) -> None:
+        ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == root.body
+        self._ours = {geom_name(model, int(g)) for g in np.flatnonzero(ours)}
+
+    def __contains__(self, pair: object) -> bool:
+        assert isinstance(pair, tuple)
+        first, second = pair
+        return (first in self._ours) != (second in self._ours)
+
+
+def _are_outer(model: MjModel, geoms: np.ndarray, root: Root) -> np.ndarray:
+    """Which pairs (n, 2) are of one geom of the robot and one that is not, (n,) bool."""
+    ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)[geoms]] == root.body
+    return np.asarray((ours[:, 0] != ours[:, 1]) & np.all(geoms >= 0, axis=1))
+
+
+def _turn(data: MjData, root: Root, pose: Posture) -> None:
+    if root.kind == "free" and root.angle is not None:
+        place = slice(root.angle, root.angle + 4)
+        data.qpos[place] = turned(np.array(data.qpos[place]), pose.roll, pose.pitch, pose.yaw)
+        return
+    angles = [angle for angle in (pose.roll, pose.pitch, pose.yaw) if angle != 0.0]
+    if not angles:
+        return
+    if root.angle is None or len(angles) > 1:
+        has = "one angle" if root.angle is not None else "no angle"
+        raise ValueError(f"roll, pitch, yaw: got {len(angles)} of them; the model's planar root has {has}")
+    data.qpos[root.angle] += angles[0]
+
+
+def _set_moving(model: MjModel, data: MjData, root: Root, motion: Motion) -> None:
+    """Sideways speed, rates and joint velocities; the speed along gravity is set already."""
+    engine().mj_kinematics(model, data)
+    down, ahead = _down(model), np.array(data.xmat[root.body].reshape(3, 3)[:, 0])
+    if root.kind == "free":
+        first = int(model.jnt_dofadr[root.joint])
+        data.qvel[first : first + 3] += motion.sideways(ahead, down)
+        data.qvel[first + 3 : first + 6] = motion.rates
+    else:
+        _set_planar(model, data, root, motion)
+    known = {joint.name: joint.dof for joint in single_joints(model)}
+    place_joints(data.qvel, motion.joints, known, "joint_velocities")
+
+
+def _set_planar(model: MjModel, data: MjData, root: Root, motion: Motion) -> None:
+    """A planar root slides along its other axis, and turns about one."""
+    kinds, down = engine().mjtJoint, _down(model)
+    own = np.flatnonzero(np.asarray(model.jnt_bodyid) == root.body)
+    slides = [j for j in own if model.jnt_type[j] == int(kinds.mjJNT_SLIDE) and j != root.joint]
+    level = [int(j) for j in slides if abs(float(data.xaxis[j] @ down)) < 1.0 - _PARALLEL]
+    if motion.speed:
+        if len(level) != 1 or motion.heading != 0.0:
+            has = "one level slide" if len(level) == 1 else f"{len(level)} level slides"
+            raise ValueError(f"speed, heading: the model's planar root has {has}; wanted one, and heading 0")
+        data.qvel[int(model.jnt_dofadr[level[0]])] += motion.speed
+    rates = [float(rate) for rate in motion.rates if rate != 0.0]
+    if rates:
+        hinges = [int(j) for j in own if model.jnt_type[j] == int(kinds.mjJNT_HINGE)]
+        if len(rates) > 1 or not hinges:
+            has = "one angle" if hinges else "no angle"
+            raise ValueError(
+                f"roll_rate, pitch_rate, yaw_rate: got {len(rates)}; the model's planar root has {has}"
+            )
+        data.qvel[int(model.jnt_dofadr[hinges[0]])] = rates[0]
+
+
+def _touch(model: MjModel, data: MjData, root: Root) -> None:
+    """Move along gravity, up or down, until the nearest pair of robot and surroundings touches."""
+    if not _can_touch(model, root):
+        raise ModelError("model: nothing of it can collide; wanted collision shapes in its file")
+    lifted = 0.0
+    near = look_around(model, data, TOUCHING)
+    while _clearance(near, data.qpos, root, TOUCHING)[0] <= 0.0:
+        step = max(0.1, lifted)
+        data.qpos[:] -= step * root.down
+        lifted += step
+        if lifted > _FLOOR:
+            raise ModelError(
+                "model: something is above it wherever it is moved; wanted room to come down from"
+            )
+    free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
+    at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later
+    for _ in range(_LOOKS):
+        dist, slope = _clearance(near, data.qpos, root, reach)
+        if abs(dist) <= TOUCHING:
+            return
+        if dist > 0.0:
+            free = at
+            guess = at + (dist / slope if np.isfinite(dist) else reach)
+            reach = max(min(dist, reach), TOUCHING) if np.isfinite(dist) else 2.0 * reach
+            goal = guess if guess < blocked else 0.5 * (free + blocked)
+        else:
+            blocked = at
+            goal = 0.5 * (free + blocked)
+        if goal > _FLOOR:
+            raise ModelError(
+                f"model: nothing is below it within {_FLOOR:g} m; wanted ground, which "
+                "routh.models.mujoco.load(file, ground=0.0) adds"
+            )
+        data.qpos[:] += (goal - at) * root.down
+        at = goal
+    raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
+
+
+def _can_touch(model: MjModel, root: Root) -> bool:
+    """Whether any geom of the tree collides with anything."""
+    ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == root.body
+    paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
+    meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
+    return bool(np.any(ours & meets))
+
+
+def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float, float]:
+    """Smallest distance of the tree within ``reach``, m (else inf), and by how much it falls per metre down.
+
+    No more is computed than that needs, in the workspace of ``near``.
+    """
+    mujoco, wide, data = engine(), near.model, near.data
+    widen(wide, reach)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(wide, data)
+    mujoco.mj_comPos(wide, data)
+    mujoco.mj_collision(wide, data)
+    check_capacity(wide, data, reach)
+    outer = np.flatnonzero(_are_outer(wide, np.array(data.contact.geom).reshape(-1, 2), root))
+    if not len(outer):
+        return np.inf, 1.0
+    nearest = outer[np.argmin(data.contact.dist[outer])]
+    normal = np.array(data.contact.frame).reshape(-1, 9)[nearest, :3]
+    return float(data.contact.dist[nearest]), max(abs(float(normal @ _down(wide))), 0.05)

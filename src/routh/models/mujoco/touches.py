@@ -1,0 +1,317 @@
+"""Every way in which the shapes of a MuJoCo model can touch, as a fixed list: what `routh.simulate` needs.
+
+Against a plane a shape touches with points or spheres fixed to it (the ends of a capsule, the corners of a
+box) or with the lowest point of an ellipsoid; other pairs of shapes touch where MuJoCo's distance function
+says. Far pairs are judged by the spheres around them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from routh.models.base import SpringRows
+from routh.models.mujoco.contacts import geom_name, near_contacts, relative_jacobian
+from routh.models.mujoco.engine import engine, widen
+from routh.models.robot import listed
+from routh.status import ModelError
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+
+
+ONE_POINT = "touches at one point only"
+_RIM = 8  # points on each rim of a cylinder
+_MOST_VERTICES = 64  # of a mesh over a plane
+_FAR = 0.02  # m, beyond which spheres around two shapes stand for them
+_POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
+_ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of the pole
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """One possible contact: geom2 touches geom1, which is a plane where ``offset`` is given."""
+
+    name: str
+    geom1: int
+    geom2: int
+    mu: float
+    offset: Array | None = None  # (3,) m in the frame of geom2: a point or the centre of a sphere
+    radius: float = 0.0  # m
+
+
+def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], list[str]]:
+    """All possible contacts of a model, and notes on what they do not represent.
+
+    ``self_contacts``: whether links of one robot can touch each other.
+    """
+    kinds = engine().mjtGeom
+    found: list[Touch] = []
+    notes: list[str] = []
+    flat = {int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH)}
+    roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
+    twisting = []
+    for first, second, mu, twists in _pairs(model):
+        if not self_contacts and roots[first] == roots[second]:
+            continue
+        if twists:
+            twisting.append(f"{geom_name(model, second)}/{geom_name(model, first)}")
+        if int(model.geom_type[second]) == int(kinds.mjGEOM_PLANE):
+            first, second = second, first
+        label = f"{geom_name(model, second)}/{geom_name(model, first)}"
+        if int(model.geom_type[first]) == int(kinds.mjGEOM_PLANE):
+            points = list(_points(model, second))
+            names = [label] if len(points) == 1 else [f"{label}#{k + 1}" for k in range(len(points))]
+            found += [
+                Touch(name, first, second, mu, offset, radius)
+                for name, (offset, radius) in zip(names, points, strict=True)
+            ]
+            if int(model.geom_type[second]) == int(kinds.mjGEOM_CYLINDER):
+                notes.append(f"{label}: rolls on {_RIM} points of each rim")
+        else:
+            found.append(Touch(label, first, second, mu))
+            if {int(model.geom_type[first]), int(model.geom_type[second])} <= flat:
+                notes.append(f"{label}: {ONE_POINT}")
+    if twisting:
+        notes.append(f"torsional and rolling friction ({listed(twisting)})")
+    return found, notes
+
+
+def _pairs(model: MjModel) -> Iterator[tuple[int, int, float, bool]]:
+    """Pairs of geoms that MuJoCo lets collide, their friction, and if it also resists twist or rolling."""
+    given = {}
+    for k in range(model.npair):
+        pair = frozenset((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
+        given[pair] = _coefficients(int(model.pair_dim[k]), np.asarray(model.pair_friction[k])[[0, 2, 3]])
+    excluded = {int(signature) for signature in model.exclude_signature}
+    for first, second in combinations(range(model.ngeom), 2):
+        pair = frozenset((first, second))
+        if pair in given:
+            yield first, second, *given[pair]
+        elif _collide(model, first, second, excluded):
+            yield first, second, *_friction(model, first, second)
+
+
+def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> bool:
+    a, b = int(model.geom_bodyid[first]), int(model.geom_bodyid[second])
+    low, high = min(a, b), max(a, b)
+    if (low << 16) + high in excluded:
+        return False
+    welded = [int(model.body_weldid[body]) for body in (a, b)]
+    if welded[0] == welded[1]:
+        return False
+    parents = [int(model.body_weldid[model.body_parentid[body]]) for body in welded]
+    filtered = not int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_FILTERPARENT)
+    if filtered and 0 not in welded and (parents[0] == welded[1] or parents[1] == welded[0]):
+        return False
+    types, wants = model.geom_contype, model.geom_conaffinity
+    return bool((types[first] & wants[second]) | (types[second] & wants[first]))
+
+
+def _friction(model: MjModel, first: int, second: int) -> tuple[float, bool]:
+    """MuJoCo's rule: the geom of higher priority decides, else the larger coefficient."""
+    a, b = int(model.geom_priority[first]), int(model.geom_priority[second])
+    deciding = [first, second] if a == b else [first if a > b else second]
+    dim = max(int(model.geom_condim[geom]) for geom in deciding)
+    return _coefficients(dim, np.asarray(model.geom_friction)[deciding].max(axis=0))
+
+
+def _coefficients(dim: int, friction: Array) -> tuple[float, bool]:
+    """Coulomb's coefficient, and whether those of torsion and rolling (the other two) act as well."""
+    twists = bool((dim >= 4 and friction[1] > 0.0) or (dim >= 6 and friction[2] > 0.0))
+    return float(friction[0]) if dim > 1 else 0.0, twists
+
+
+def _points(model: MjModel, geom: int) -> Iterator[tuple[Array | None, float]]:
+    """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point."""
+    kinds = engine().mjtGeom
+    kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom])
+    if kind == int(kinds.mjGEOM_SPHERE):
+        yield np.zeros(3), float(size[0])
+    elif kind == int(kinds.mjGEOM_CAPSULE):
+        for end in (-1.0, 1.0):
+            yield np.array([0.0, 0.0, end * size[1]]), float(size[0])
+    elif kind == int(kinds.mjGEOM_BOX):
+        for signs in np.ndindex(2, 2, 2):
+            yield (2.0 * np.array(signs) - 1.0) * size, 0.0
+    elif kind == int(kinds.mjGEOM_CYLINDER):
+        for angle in 2.0 * np.pi * np.arange(_RIM) / _RIM:
+            for end in (-1.0, 1.0):
+                yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0
+    elif kind == int(kinds.mjGEOM_ELLIPSOID):
+        yield None, 0.0
+    elif kind == int(kinds.mjGEOM_MESH):
+        for vertex in _hull(model, geom):
+            yield vertex, 0.0
+    else:
+        raise ModelError(
+            f"{geom_name(model, geom)}: shapes of type {kind} over a plane cannot be simulated; "
+            "wanted a sphere, capsule, box, cylinder, ellipsoid or mesh"
+        )
+
+
+def _hull(model: MjModel, geom: int) -> Array:
+    from scipy.spatial import ConvexHull
+
+    mesh = int(model.geom_dataid[geom])
+    start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    vertices = np.array(model.mesh_vert[start : start + count], dtype=np.float64)
+    corners = vertices[ConvexHull(vertices).vertices]
+    if len(corners) > _MOST_VERTICES:
+        raise ModelError(
+            f"{geom_name(model, geom)}: its mesh has {len(corners)} corners; wanted at most {_MOST_VERTICES}"
+        )
+    return corners
+
+
+class Places:
+    """Where all possible contacts of a model are, at positions that were computed before."""
+
+    def __init__(self, model: MjModel, listed: list[Touch]) -> None:
+        self.model = model
+        kinds = engine().mjtGeom
+        self.geom1 = np.array([touch.geom1 for touch in listed], dtype=int)
+        self.geom2 = np.array([touch.geom2 for touch in listed], dtype=int)
+        types = np.asarray(model.geom_type)
+        flat = types[self.geom1] == int(kinds.mjGEOM_PLANE)
+        round_ = types[self.geom2] == int(kinds.mjGEOM_ELLIPSOID)
+        self.pairs, self.planes = np.flatnonzero(~flat), np.flatnonzero(flat)
+        self.ellipsoids = np.flatnonzero(flat & round_)
+        bodies = np.asarray(model.geom_bodyid)
+        self.body1, self.body2 = bodies[self.geom1], bodies[self.geom2]
+        still = np.asarray(model.body_weldid)[self.body1] == 0
+        self.grounded = bool(np.all(flat & ~round_ & still))  # only points over planes that stand still
+        self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
+        self.radius = np.array([touch.radius for touch in listed])
+        self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
+        self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
+        self.gap = np.zeros(len(listed))  # m
+        self.normal, self.on1, self.on2 = (
+            np.zeros((len(listed), 3)) for _ in range(3)
+        )  # from geom1; points, m
+
+    def update(self, data: MjData) -> None:
+        """Look at the data's positions."""
+        if len(self.planes):
+            self._against_planes(data)
+        if len(self.pairs):
+            self._against_each_other(data)
+
+    def _against_planes(self, data: MjData) -> None:
+        at = self.planes
+        turn = np.asarray(data.geom_xmat).reshape(-1, 3, 3)
+        normal, (offset, radius) = turn[self._plane, :, 2], self._reach
+        point = data.geom_xpos[self._over] + (turn[self._over] @ offset)[:, :, 0]
+        self.normal[at], self.on2[at] = normal, point - radius * normal
+        for k in self.ellipsoids:  # the lowest point
+            axes, R = np.asarray(self.model.geom_size[self.geom2[k]]), turn[self.geom2[k]]
+            down = axes * (R.T @ self.normal[k])
+            self.on2[k] = data.geom_xpos[self.geom2[k]] - R @ (axes * down) / np.linalg.norm(down)
+        self.gap[at] = ((self.on2[at] - data.geom_xpos[self._plane]) * normal).sum(axis=1)
+        self.on1[at] = self.on2[at] - self.gap[at, None] * normal
+
+    def _against_each_other(self, data: MjData) -> None:
+        at = self.pairs
+        first, second = self.geom1[at], self.geom2[at]
+        apart = data.geom_xpos[second] - data.geom_xpos[first]
+        distance = np.linalg.norm(apart, axis=1)
+        bounds = np.asarray(self.model.geom_rbound)
+        self.normal[at] = apart / np.where(distance > 0.0, distance, 1.0)[:, None]
+        self.gap[at] = distance - bounds[first] - bounds[second]
+        self.on1[at] = data.geom_xpos[first] + bounds[first, None] * self.normal[at]
+        self.on2[at] = data.geom_xpos[second] - bounds[second, None] * self.normal[at]
+        for k in at[self.gap[at] <= _FAR]:
+            self._closely(data, int(k))
+
+    def _closely(self, data: MjData, k: int) -> None:
+        ends = np.zeros(6)
+        reach = 2.0 * _FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
+        first, second = int(self.geom1[k]), int(self.geom2[k])
+        self.gap[k] = engine().mj_geomDistance(self.model, data, first, second, reach, ends)
+        self.on1[k], self.on2[k] = ends[:3], ends[3:]
+        along = self.on2[k] - self.on1[k]
+        size = float(np.linalg.norm(along))
+        if size > 1e-12:
+            self.normal[k] = along / (size if self.gap[k] > 0.0 else -size)
+
+
+def tangents(normals: Array) -> Array:
+    """Two tangents (n, 2, 3) that turn smoothly with the normals (n, 3): a fixed frame turned onto them."""
+    lean = np.maximum(1.0 + normals @ _POLE, 1e-12)
+    share = normals @ _ACROSS.T / lean[:, None]  # (n, 2)
+    return _ACROSS - share[:, :, None] * (_POLE + normals)[:, None, :]
+
+
+# Flat shapes on each other, as time stepping needs them: all the points at which MuJoCo lets them touch.
+#
+# Between boxes, cylinders and meshes `routh.simulate` knows one pair of points, which moves smoothly. A step
+# asks only what touches now: that is MuJoCo's own contacts, as many as there are, in a fixed number of rows.
+
+
+_REACH = 0.02  # m, from which on contacts are looked at
+_PER_BODY = 16  # rows; where more touch, the deepest count
+_APART = 1.0  # m, of rows that nothing needs
+
+
+def flat_pairs(model: MjModel, found: Sequence[Touch]) -> np.ndarray:
+    """Which of the possible contacts are those of two flat shapes, (nc,) bool."""
+    kinds = engine().mjtGeom
+    flat = (int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH))
+    types = np.asarray(model.geom_type)
+    return np.array([types[t.geom1] in flat and types[t.geom2] in flat for t in found], dtype=bool)
+
+
+class Faces:
+    """Contacts of pairs of flat shapes.
+
+    Parameters
+    ----------
+    model : MjModel; it is copied.
+    pairs : their possible contacts, one each.
+    plane : (3,) the normal of the plane in which everything moves; None in space.
+    """
+
+    def __init__(self, model: MjModel, pairs: Sequence[Touch], plane: Array | None) -> None:
+        own = copy.copy(model)
+        widen(own, _REACH)
+        own.opt.disableflags &= ~int(engine().mjtDisableBit.mjDSBL_CONTACT)
+        own.opt.disableflags &= ~int(engine().mjtDisableBit.mjDSBL_CONSTRAINT)
+        involved = {geom for pair in pairs for geom in (pair.geom1, pair.geom2)}
+        others = [geom for geom in range(own.ngeom) if geom not in involved]
+        own.geom_contype[others] = own.geom_conaffinity[others] = 0
+        self.model, self.plane = own, plane
+        self.mu = {frozenset((pair.geom1, pair.geom2)): pair.mu for pair in pairs}
+        self.count = _PER_BODY * min(len(pairs), own.nbody - 1)
+        self.data = engine().MjData(own)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "data"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, data=engine().MjData(state["model"]))
+
+    def at(self, q: Array) -> SpringRows:
+        """The rows at a configuration; those that nothing needs are far from touching."""
+        mujoco, model, data = engine(), self.model, self.data
+        data.qpos[:] = q
+        for compute in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision):
+            compute(model, data)
+        near = [c for c in near_contacts(data) if frozenset(map(int, c.geom)) in self.mu]
+        near = sorted(near, key=lambda c: float(c.dist))[: self.count]
+        nt = 2 if self.plane is None else 1
+        J = np.zeros((self.count, 1 + nt, model.nv))
+        phi, mu = np.full(self.count, _APART), np.zeros(self.count)
+        for k, contact in enumerate(near):
+            frame = np.array(contact.frame).reshape(3, 3)
+            if self.plane is not None:
+                frame = np.stack([frame[0], np.cross(self.plane, frame[0])])
+            J[k] = frame @ relative_jacobian(model, data, contact.geom, contact.pos)
+            phi[k], mu[k] = contact.dist, self.mu[frozenset(map(int, contact.geom))]
+        none = np.zeros(self.count)
+        return SpringRows("faces", "contacts", J[:, 0], phi, none, none, none, mu, tangents=J[:, 1:])

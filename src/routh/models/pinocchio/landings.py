@@ -1,0 +1,157 @@
+"""A robot's landing in Pinocchio: the free-flyer moves vertically until the lowest point touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh.models.landings import (
+    SLOPE,
+    Landing,
+    Motion,
+    Posture,
+    RootMotion,
+    Seen,
+    Touchdown,
+    held_touchdown,
+    place_joints,
+    turned,
+)
+from routh.models.pinocchio.loading import engine
+from routh.models.pinocchio.points import Points
+from routh.models.pinocchio.problem import (
+    DEFAULT_MU,
+    Surroundings,
+    build,
+    ground_rows,
+    look_up,
+    mass_matrix,
+    over_ground,
+)
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
+from routh.status import ModelError
+from routh.validation import Array, real, real_array
+
+if TYPE_CHECKING:
+    from pinocchio import GeometryModel, Model
+
+
+def landing(
+    model: Model,
+    *,
+    drop: float = 1.0,
+    posture: Posture | None = None,
+    motion: Motion | None = None,
+    q: ArrayLike | None = None,
+    window: float | None = None,
+    ground: float = 0.0,
+    points: Points | None = None,
+    geometry: GeometryModel | None = None,
+    mu: float | Mapping[str, float] = DEFAULT_MU,
+    limits: bool = True,
+    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    deepest: float | None = DEEPEST,
+    past_limit: float | None = PAST_LIMIT,
+) -> Landing:
+    """The first impact of a pinocchio.Model that comes down at ``drop`` m/s; see `routh.models.landing`."""
+    pin = engine()
+    speed = real("drop", drop, above=0.0)
+    pose = Posture() if posture is None else posture
+    if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
+        raise ModelError(
+            "model: its base is fixed, so it cannot be dropped; wanted a free-flyer as its first joint "
+            "(floating=True of routh.models.pinocchio.load)"
+        )
+    at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)])
+    at = np.array(at, dtype=np.float64)
+    known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
+    place_joints(at, pose.joints, known)
+    wxyz = turned(at[[6, 3, 4, 5]], pose.roll, pose.pitch, pose.yaw)
+    at[3:7] = wxyz[[1, 2, 3, 0]]
+    around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
+    pin.framesForwardKinematics(model, around.data, at)
+    touching = over_ground(around, ground, np.inf)
+    if not touching:
+        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
+    lowest = min(point.dist for point in touching)
+    at[2] -= lowest
+    v = np.zeros(model.nv)
+    rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
+    moving, down = Motion() if motion is None else motion, np.array([0.0, 0.0, -1.0])
+    v[:3] = rotation.T @ (speed * down + moving.sideways(rotation[:, 0], down))  # in its body's frame
+    v[3:6] = moving.rates
+    dofs = {model.names[j]: int(model.idx_vs[j]) for j in range(1, model.njoints) if model.nvs[j] == 1}
+    place_joints(v, moving.joints, dofs, "joint_velocities")
+    rules = Rules(
+        window=window,
+        touching=2.0 * TOUCHING,
+        limits=limits,
+        restitution=restitution,
+        deepest=deepest,
+        past_limit=past_limit,
+    )
+    found = build(around, at, v, rules)
+    return Landing(model, at, v, found, speed, rules.horizon, -lowest, motion=moving)
+
+
+# States of a pinocchio.Model as touch-downs: see `routh.models.landings`.
+
+
+def touchdowns(
+    model: Model,
+    qpos: Array,
+    qvel: Array,
+    *,
+    window: float,
+    ground: float = 0.0,
+    points: Points | None = None,
+    geometry: GeometryModel | None = None,
+    mu: float | Mapping[str, float] = DEFAULT_MU,
+    deepest: float | None = DEEPEST,
+) -> Iterator[Touchdown | ValueError]:
+    """One by one; an error where a state has none. The ground is level, at the height ``ground``."""
+    if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
+        raise ModelError(
+            "model: its base is fixed, so it cannot tip; wanted a free-flyer as its first joint "
+            "(floating=True of routh.models.pinocchio.load)"
+        )
+    around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
+    for q, v in zip(qpos, qvel, strict=True):
+        try:
+            if not (np.isfinite(q).all() and np.isfinite(v).all()):
+                raise ValueError("qpos, qvel: got a number that is not finite; wanted finite ones")
+            found: Touchdown | ValueError = _touchdown(around, q, v, window, deepest)
+        except ValueError as error:
+            found = error
+        yield found
+
+
+def _touchdown(around: Surroundings, q: Array, v: Array, window: float, deepest: float | None) -> Touchdown:
+    pin = engine()
+    model, data = around.model, around.data
+    pin.computeJointJacobians(model, data, q)
+    pin.updateFramePlacements(model, data)
+    assert around.ground is not None
+    found = over_ground(around, around.ground, np.inf)
+    com = np.array(pin.centerOfMass(model, data, q))
+    radius = max((float(np.linalg.norm(point.surface - com)) for point in found), default=0.0)
+    fastest = float(np.linalg.norm(v[:3]) + 2.0 * radius * np.linalg.norm(v[3:6]))
+    reach = max(2.0 * SLOPE * radius, 2.0 * window * fastest)
+    rows = ground_rows(model, data, [point for point in found if point.dist <= reach], around.mu)
+    to_world = np.zeros((6, 6))
+    to_world[:3, :3] = to_world[3:, 3:] = data.oMi[1].rotation
+    ups = np.array([row.contact.frame[0] for row in rows]).reshape(-1, 3)
+    return held_touchdown(
+        mass_matrix(model, data, q),
+        v,
+        RootMotion(slice(0, 6), np.array(data.oMi[1].translation), to_world),
+        Seen.of_rows(rows, slice(0, 6), ups),  # a URDF says nothing of how soft its contacts are
+        reach=reach,
+        equality=np.zeros((0, model.nv)),
+        gravity=np.array(model.gravity.linear),
+        held=tuple(model.names)[2:],
+        deepest=deepest,
+    )

@@ -1,0 +1,325 @@
+"""Time stepping by compiled code: what `step_through` takes where it can, and many motions at once."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routh import tolerances
+from routh.constraints import Compliance, ElasticFoundation, from_model, solve
+from routh.constraints.system import TANGENTIAL_DAMPER, elimination_order
+from routh.constraints.types import CoordinateLimit, StateConstraint
+from routh.kernels.common.slices import run_slices
+from routh.kernels.constraints.data import (
+    DAMPING,
+    DENSE,
+    SPARSE,
+    STIFFNESS,
+    Layout,
+    make_scratch,
+    make_terms,
+)
+from routh.kernels.constraints.march import (
+    DONE,
+    GOING,
+    STATE,
+    STUCK,
+    Plan,
+    Room,
+    make_course,
+    make_record,
+    march,
+)
+from routh.kernels.constraints.place import Limits, Surface, make_space
+from routh.kernels.motion.place import make_place
+from routh.models.base import Model, State
+from routh.models.planar import PlanarModel
+from routh.models.spatial.model import SpatialModel
+from routh.sim.trajectory import Event, Trajectory
+from routh.status import Status
+from routh.validation import Array, Options
+
+Given = ArrayLike | Callable[[State], ArrayLike] | None
+MOST_VELOCITIES = 40  # of a planar mechanism: with more, LAPACK is as fast
+SPARSE_SIZE = 40  # rows and velocities of free bodies from which on elimination is sparse
+AT_ONCE = 200  # steps between looks at the clock
+
+
+def suits(model: Model, compliance: Compliance, constraints: Sequence[StateConstraint]) -> bool:
+    """Whether compiled code can step through it: free bodies or few links, and laws that are numbers."""
+    if callable(compliance.stiffness) or callable(compliance.damping):
+        return False
+    limits = all(isinstance(item, CoordinateLimit) for item in constraints)
+    if type(model) is PlanarModel:
+        return limits and model.nv <= MOST_VELOCITIES
+    beds = all(isinstance(item, ElasticFoundation) for item in constraints)
+    one = len(constraints) <= 1 and model.nv == 6
+    return type(model) is SpatialModel and (not constraints or (beds and one))
+
+
+class March:
+    """Motions of one model from many states by fixed steps, compiled.
+
+    A step that compiled code does not solve is done by the readable solver, and counted in ``rescued``.
+
+    Parameters
+    ----------
+    model, compliance, constraints : what moves; see `suits`.
+    states : where the motions begin.
+    dt, steps, every : s, how many, and how many from one state that is written down to the next.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        compliance: Compliance,
+        constraints: Sequence[StateConstraint],
+        states: Sequence[State],
+        *,
+        dt: float,
+        steps: int,
+        every: int,
+    ) -> None:
+        assert isinstance(model, SpatialModel | PlanarModel)
+        self.model, self.compliance, self.constraints = model, compliance, tuple(constraints)
+        self.states, self.h, self.steps, self.every = states, dt, steps, every
+        self.layout, self.entries = _layout(model, sum(len(_strengths(item)) for item in constraints))
+        self.plan = self._plan()
+        q, v = (np.array([getattr(state, name) for state in states]) for name in "qv")
+        self.course = make_course(self.layout, q, v)
+        samples = -(-steps // every) + 1
+        self.record = make_record(self.layout, model.nq, len(states), samples)
+        self.status = np.zeros((len(states), samples), dtype=np.int8)
+        self.rescued, self.lost = 0, set[int]()  # the numbers of motions that went beyond all numbers
+        self._alone: Room | None = None
+
+    def run(self, until: int, deadline: float = math.inf, *, threads: int | None = 1) -> bool:
+        """Go on until so many steps are done; False where the time was over before."""
+        now = int(self.course.stage[:, DONE].min())
+        while time.monotonic() < deadline:
+            now = min(now + AT_ONCE, until)
+            self._all(now, threads)
+            if now >= until:
+                return True
+        return False
+
+    def alone(self, u: Given, force: Given, deadline: float) -> Trajectory:
+        """The one motion, with inputs that are constant or functions of the state, and further forces."""
+        course = self.course
+        if callable(u) or callable(force):
+            for step in range(self.steps):
+                now = State(course.q[0], course.v[0], self.states[0].t + step * self.h)
+                self._push(u(now) if callable(u) else u, force(now) if callable(force) else force)
+                if not self.run(step + 1, deadline):
+                    break
+        else:
+            self._push(u, force)
+            self.run(self.steps, deadline)
+        if self.steps == 0:
+            self.run(0)
+        return self.trajectory(0)
+
+    def push_all(self, u: Array) -> Self:
+        """Inputs (E, P, nu) of the first P steps of each motion; later steps have the last."""
+        forces = np.array([[self.model.input_forces(one) for one in each] for each in u])
+        self.course = self.course._replace(extra=forces)
+        return self
+
+    def _push(self, u: ArrayLike | None, force: ArrayLike | None) -> None:
+        extra = self.course.extra[0, 0]
+        extra[:] = 0.0 if u is None else self.model.input_forces(u)
+        if force is not None:
+            extra += np.asarray(force, dtype=np.float64)
+
+    def _all(self, until: int, threads: int | None) -> None:
+        plan, layout, course, record = self.plan, self.layout, self.course, self.record
+        if len(self.states) == 1:
+            self._alone = self._alone or self._room()
+            march(0, 1, until, plan, layout, self._alone, course, record)
+        else:
+
+            def work(begin: int, end: int, room: Room) -> None:
+                march(begin, end, until, plan, layout, room, course, record)
+
+            run_slices(len(self.states), self._room, work, threads=threads)
+        for e in np.flatnonzero(course.stage[:, STATE] == STUCK).tolist():
+            while course.stage[e, STATE] == STUCK and e not in self.lost:
+                self._rescue(e)
+                self._alone = self._alone or self._room()
+                march(e, e + 1, until, plan, layout, self._alone, course, record)
+
+    def _rescue(self, e: int) -> None:
+        """One step of motion e by the readable solver."""
+        course, nu, count = self.course, self.layout.nu, int(self.course.stage[e, DONE])
+        memory = course.memory[e] if self.compliance.remembers else None
+        extra = course.extra[e, min(count, course.extra.shape[1] - 1)]
+        setting: Options = {"compliance": self.compliance, "constraints": self.constraints}
+        state = State(course.q[e], course.v[e], self.states[e].t + count * self.h)
+        system = from_model(self.model, state, dt=self.h, force=extra, deformation=memory, **setting)
+        found = solve(system)
+        q = self.model.integrate(state.q, found.v, self.h)
+        if not (np.isfinite(q).all() and np.isfinite(found.v).all()):
+            self.lost.add(e)
+            return
+        contacts, flat = bool(self.model.contacts), list(found.forces)
+        modes, ends = list(found.numbered_modes()), found.deformations
+        if contacts:
+            course.impulse[e] += self.h * flat[0]
+            course.memory[e] = ends[0][:, 1:]
+            course.modes.acts[e, nu:], course.modes.direction[e] = modes[0][:, 0], modes[0][:, 1:]
+            course.modes.weakening[e] = 0.0
+            flat = [*flat[1:], flat[0][:, 0], flat[0][:, 1:].ravel()]
+        course.modes.acts[e, :nu] = np.concatenate([np.zeros(0), *modes[contacts:]])
+        course.force[e] = np.concatenate([np.zeros(0), *flat])
+        course.q[e], course.v[e] = q, found.v
+        course.worst[e] = np.maximum(course.worst[e], found.residual)
+        course.stage[e] = count + 1, GOING
+        sample = -(-(count + 1) // self.every) if count + 1 < self.steps else self.status.shape[1] - 1
+        if found.status is not Status.SOLVED:
+            self.status[e, sample] = found.status
+        self.rescued += 1
+
+    def trajectory(self, e: int) -> Trajectory:
+        """Motion e as far as it has come."""
+        done, record, last = int(self.course.stage[e, DONE]), self.record, self.status.shape[1] - 1
+        events: list[Event] = []
+        step = [*range(0, done, self.every), done]
+        kept = [*range(len(step) - 1), last]
+        if done < self.steps:
+            early = self.plan._replace(steps=done)
+            self.course.stage[e, STATE] = GOING
+            march(e, e + 1, done, early, self.layout, self._room(), self.course, record)
+            ended = Status.NUMERICAL if e in self.lost else Status.OUT_OF_TIME
+            self.status[e, last] = ended
+        t = self.states[e].t + np.array(step) * self.h
+        flat = {"forces": record.force[e, kept], "deformations": record.deformation[e, kept]}
+        groups: Options = {name: self._named(values) for name, values in flat.items()}
+        energies = {"kinetic": record.energy[e, kept, 0], "elastic": record.energy[e, kept, 1]}
+        energies["potential"] = np.array([self.model.potential(q) for q in record.q[e, kept]])
+        names = tuple(info.name for info in self.model.contacts)
+        if names:
+            events += _changes(t, groups["forces"]["contacts"][:, :, 0] > 0.0, names)
+        if done < self.steps:
+            reason = (
+                "the motion went beyond all numbers"
+                if e in self.lost
+                else "the time allowed by budget= ran out"
+            )
+            told = {"reason": reason, "status": ended.name}
+            at = len(events) - sum(event.index == len(step) - 1 for event in events)
+            events.insert(at, Event("stop", float(t[-1]), len(step) - 1, (), told))
+        return Trajectory(
+            t,
+            *(record.q[e, kept], record.v[e, kept]),
+            impulses=record.impulse[e, kept],
+            events=tuple(events),
+            **groups,
+            energies=energies,
+            status=self.status[e, kept],
+            residuals=record.residual[e, kept],
+            contacts=names,
+        )
+
+    def _named(self, flat: Array) -> dict[str, Array]:
+        """Values (T, n) of all rows by the names of their constraints."""
+        layout, found, first = self.layout, {}, 0
+        if layout.nc:
+            normals = flat[:, layout.nu : layout.nu + layout.nc, None]
+            tangents = flat[:, layout.nu + layout.nc :].reshape(len(flat), layout.nc, layout.nt)
+            found["contacts"] = np.concatenate([normals, tangents], axis=2)
+        for item in self.constraints:
+            count = len(_strengths(item))
+            found[item.name] = flat[:, first : first + count].copy()
+            first += count
+        return found
+
+    def _plan(self) -> Plan:
+        model, given, nc = self.model, self.compliance, len(self.model.contacts)
+        damper = TANGENTIAL_DAMPER / self.h if given.tangential_damping is None else given.tangential_damping
+        kinds = given.stiffness, given.damping, given.tangential_stiffness, damper
+        numbers = np.array([np.broadcast_to(np.asarray(one), (nc,)) for one in kinds], dtype=np.float64)
+        surface = Surface(numbers[:2], numbers[2:], int(given.anticipate), int(given.remembers))
+        rough = any(info.mu > 0.0 for info in model.contacts)
+        tolerance = tolerances.COULOMB_ITERATION if rough else tolerances.RESIDUAL
+        limits = [item for item in self.constraints if isinstance(item, CoordinateLimit)]
+        index = np.array([item.index for item in limits for _ in item.sides], dtype=np.int64)
+        sides = np.concatenate([np.zeros((0, 2)), *(item.sides for item in limits)])
+        beds = [item.points for item in self.constraints if isinstance(item, ElasticFoundation)]
+        bodies = model.arrays if isinstance(model, SpatialModel) else None
+        planar = model.arrays if isinstance(model, PlanarModel) else None
+        bed = np.ascontiguousarray(np.concatenate([np.zeros((0, 3)), *beds]))
+        settings = self.h, self.steps, self.every, tolerance
+        return Plan(*settings, bodies, planar, Limits(index, sides), bed, surface)
+
+    def _room(self) -> Room:
+        """What one thread needs."""
+        model, layout, first = self.model, self.layout, 0
+        terms = make_terms(layout)
+        terms.mu[:] = [info.mu for info in model.contacts]
+        for item in self.constraints:
+            numbers = _strengths(item)
+            rows = slice(first, first + len(numbers))
+            terms.numbers[STIFFNESS, rows], terms.numbers[DAMPING, rows] = numbers.T
+            if isinstance(item, CoordinateLimit):
+                terms.G[rows, item.index] = item.sides[:, 0]
+            first = rows.stop
+        scratch = make_scratch(layout, self.entries)
+        if isinstance(model, PlanarModel):
+            return Room(terms, None, make_place(model.arrays), scratch)
+        mass = model.mass(np.zeros(model.nq))
+        for k, start in enumerate(layout.start):
+            terms.M[k, : k + 1 - start] = mass[k, start : k + 1]
+        return Room(terms, make_space(model.arrays), None, scratch)
+
+
+def _strengths(item: StateConstraint) -> Array:
+    """Stiffness and damping of each row, (n, 2)."""
+    assert isinstance(item, CoordinateLimit | ElasticFoundation)
+    count = len(item.sides if isinstance(item, CoordinateLimit) else item.points)
+    K, B = (np.asarray(one, dtype=np.float64) for one in (item.stiffness, item.damping))
+    return np.stack([np.broadcast_to(K, (count,)), np.broadcast_to(B, (count,))], axis=1)
+
+
+def _changes(t: Array, closed: np.ndarray, names: tuple[str, ...]) -> list[Event]:
+    """Contacts that push at a state and did not at the one before, and the other way round."""
+    before = np.zeros_like(closed)
+    before[1:] = closed[:-1]
+    events = []
+    for k in np.flatnonzero((closed != before).any(axis=1)):
+        for kind, changed in (("close", closed[k] & ~before[k]), ("open", before[k] & ~closed[k])):
+            which = tuple(names[i] for i in np.flatnonzero(changed))
+            if which:
+                events.append(Event(kind, float(t[k]), int(k), which))
+    return events
+
+
+def _layout(model: SpatialModel | PlanarModel, nu: int) -> tuple[Layout, int]:
+    """The rows of a model's contacts after nu unilateral ones; entries of sparse factors."""
+    nc, nt, nv = len(model.contacts), model.nt, model.nv
+    contact = np.concatenate([np.arange(nc), np.repeat(np.arange(nc), nt)])
+    nothing = np.zeros(0, dtype=np.int64)
+    if isinstance(model, PlanarModel):
+        pattern, columns = np.zeros(nu + nc * (1 + nt), dtype=np.int64), np.arange(nv)[None].copy()
+        blocks = np.zeros(nv, dtype=np.int64)
+        return Layout(DENSE, 0, nu, nc, nt, pattern, columns, np.array([nv]), blocks, nothing), 0
+    pattern = np.concatenate([np.full(nu, nc), contact]).astype(np.int64)
+    bodies, columns = model.arrays.bodies, np.zeros((nc + 1, 12), dtype=np.int64)
+    paired, width = bodies[:, 1] >= 0, np.full(nc + 1, 6)
+    columns[:nc, :6], columns[nc, :6] = 6 * bodies[:, :1] + np.arange(6), np.arange(6)
+    both = np.sort(bodies[paired], axis=1)
+    columns[:nc][paired] = (6 * both[:, :, None] + np.arange(6)).reshape(-1, 12)
+    width[:nc][paired] = 12
+    columns = columns[:, : int(width.max())].copy()
+    start = np.arange(nv)
+    for b, inertia in enumerate(model.arrays.inertias):
+        if np.any(inertia != np.diag(np.diag(inertia))):
+            start[6 * b + 3 : 6 * b + 6] = 6 * b + 3
+    way, order, entries = DENSE, nothing, 0
+    if len(pattern) + nv >= SPARSE_SIZE and len(model.bodies) > 1:
+        way, (order, entries) = SPARSE, elimination_order(pattern, columns, width, nv)
+    return Layout(way, 0, nu, nc, nt, pattern, columns, width, start, order), entries

@@ -1,0 +1,345 @@
+"""Animations of motions: GIF, MP4 or a folder of PNG frames.
+
+Above, the bodies: the first future filled, the others as dashed outlines. Impacts part futures by
+fractions of a millimetre, which do not show in the picture of a whole body: such motions are drawn larger,
+and the picture says how much. Below, the gaps of the contacts over time, as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
+
+import numpy as np
+
+from routh.models.base import Model
+from routh.models.planar import PlanarModel
+from routh.models.spatial import SpatialModel
+from routh.sim import Bundle, Trajectory
+from routh.status import RouthError, optional
+from routh.storage import write_bytes
+from routh.text import for_matplotlib
+from routh.validation import Array, integer, real
+from routh.viz import style
+from routh.viz.bodies import draw_bodies, draw_free_bodies, draw_planes, frame, frame_solids
+
+# Frames of pixels as a film: GIF, MP4 or a folder of PNG files.
+
+
+MOST_FRAMES = 2000
+
+
+class MissingEncoderError(RouthError):
+    """There is no program that can write the video; the message says what to do."""
+
+
+def film_kind(path: str | Path) -> str:
+    """What a path asks for: "gif", "mp4" or "frames"; refuses what cannot be written."""
+    target = Path(path)
+    suffix = target.suffix.lower()
+    if suffix == "":
+        return "frames"
+    if suffix not in (".gif", ".mp4"):
+        raise ValueError(f"path: got {target.name!r}; wanted .gif, .mp4, or a folder for PNG frames")
+    if suffix == ".mp4":
+        ffmpeg()
+    return suffix[1:]
+
+
+def check_frames(option: str, value: float, count: int) -> int:
+    """The number of frames that an option makes, if a film may have so many."""
+    if count > MOST_FRAMES:
+        raise ValueError(f"{option}: got {value:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
+    return count
+
+
+def ffmpeg() -> str:
+    """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
+    found = shutil.which("ffmpeg")
+    if found is not None:
+        return found
+    try:
+        return str(importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe())
+    except (ImportError, RuntimeError):
+        raise MissingEncoderError(
+            "ffmpeg: not found; bring it with: pip install imageio-ffmpeg, or choose a .gif or a folder"
+        ) from None
+
+
+def write_frames(frames: Iterable[np.ndarray], path: str | Path, fps: int) -> Path:
+    """Write frames (h, w, 3) uint8; the path's suffix says as what, none means a folder."""
+    target = Path(path)
+    kind = film_kind(target)
+    if kind == "frames":
+        target.mkdir(parents=True, exist_ok=True)
+        for k, frame in enumerate(frames):
+            write_bytes(target / f"frame-{k:05d}.png", png(frame))
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return _gif(frames, target, fps) if kind == "gif" else _mp4(frames, target, fps)
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """Pixels (h, w, 3) uint8 as a PNG file."""
+    stream = BytesIO()
+    _pillow().fromarray(np.ascontiguousarray(pixels)).save(stream, format="PNG")
+    return stream.getvalue()
+
+
+def _pillow() -> ModuleType:
+    return optional("PIL.Image", "viz", "matplotlib")
+
+
+def _gif(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
+    pictures = [_pillow().fromarray(np.ascontiguousarray(f)).quantize(128) for f in frames]
+    stream = BytesIO()
+    pictures[0].save(
+        stream, format="GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / fps), loop=0
+    )
+    return write_bytes(target, stream.getvalue())
+
+
+def _mp4(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
+    with TemporaryDirectory() as elsewhere:
+        made = Path(elsewhere) / "film.mp4"
+        words: list[str] = []
+        process: subprocess.Popen[bytes] | None = None
+        for frame in frames:
+            high, wide = (2 * (pixels // 2) for pixels in frame.shape[:2])  # encoders want even numbers
+            if process is None:
+                size = f"{wide}x{high}"
+                words = [ffmpeg(), "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size]
+                words += ["-r", str(fps), "-i", "-", "-pix_fmt", "yuv420p", "-y", str(made)]
+                process = subprocess.Popen(words, stdin=subprocess.PIPE)
+            assert process.stdin is not None
+            process.stdin.write(frame[:high, :wide].tobytes())
+        if process is None:
+            raise ValueError("frames: got none; wanted at least one")
+        process.communicate()
+        if process.returncode:
+            raise MissingEncoderError(f"ffmpeg: ended with {process.returncode}; choose a .gif or a folder")
+        return write_bytes(target, made.read_bytes())
+
+
+Drawn = PlanarModel | SpatialModel  # models whose bodies have shapes
+
+MOST_GHOSTS = 24  # futures drawn at once
+_PANEL = 2.2  # inch, height of the panel of gaps
+_SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
+_TOUCHED = 1e-6  # m: contacts that are never this near have no line, nor those that always are
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """The picture that every frame is drawn into."""
+
+    fig: style.Figure
+    ax: style.Axes
+    cursor: style.Line2D | None  # the present time, in the panel of gaps
+    model: Drawn
+    futures: list[Trajectory]
+    title: str
+    magnify: float
+
+    def configuration(self, one: Trajectory, t: float) -> Array:
+        """What is drawn of one future at one time."""
+        q = np.array([np.interp(t, one.t, column) for column in one.q.T])
+        return _magnified(q, self.futures[0].q[0], self.magnify)
+
+
+def animate(
+    model: Drawn,
+    motion: Trajectory | Bundle,
+    path: str | Path,
+    *,
+    fps: int = 25,
+    speed: float = 1.0,
+    width: int = 640,
+    title: str = "",
+    magnify: float | None = None,
+) -> Path:
+    """Write an animation of one motion, or of a fan of futures.
+
+    Parameters
+    ----------
+    model : a planar model, or one of bodies in space, which are seen obliquely.
+    motion : what to show; of a bundle at most 24 futures are drawn.
+    path : ``.gif``, ``.mp4`` (needs ffmpeg), or anything without a suffix: a folder of PNG frames.
+    fps : frames per second; speed : seconds of motion per second of film, e.g. 0.25 for slow motion.
+    width : of the picture in pixels.
+    magnify : how many times larger than it is the motion is drawn, from where it starts; 1: as it is, which
+        is all that bodies in space can. Default: 1, or 2, 5, 10, ... where nothing would be seen to move.
+
+    Returns the path written. Time runs evenly: an impact is an instant, whatever it takes in augmented time.
+    """
+    if not isinstance(model, Drawn):
+        raise ValueError(
+            f"model: got {type(model).__name__}; wanted a planar model, or one of bodies in space"
+        )
+    if magnify not in (None, 1.0) and isinstance(model, SpatialModel):
+        raise ValueError(f"magnify: got {magnify:g} for bodies in space; wanted 1")
+    film_kind(path)  # before the work, not after it
+    futures = [motion] if isinstance(motion, Trajectory) else list(motion)[:MOST_GHOSTS]
+    times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))
+    with style.context():
+        wanted = None if magnify is None else real("magnify", magnify, above=0.0)
+        stage = _stage(model, futures, integer("width", width, at_least=64), title, wanted)
+        target = write_frames(_frames(stage, times), path, fps)
+        style.close(stage.fig)
+    return target
+
+
+def _times(futures: list[Trajectory], fps: int, speed: float) -> Array:
+    first, last = float(futures[0].t[0]), max(float(one.t[-1]) for one in futures)
+    count = max(math.ceil((last - first) / speed * fps), 1) + 1
+    return np.minimum(first + np.arange(check_frames("speed", speed, count)) * speed / fps, last)
+
+
+def _magnified(q: Array, start: Array, factor: float) -> Array:
+    return q if factor == 1.0 else start + factor * (q - start)
+
+
+def _magnification(motion: float, picture: float) -> float:
+    """1, 2, 5, 10, ...: by how much a motion must be enlarged to be seen in a picture of this size."""
+    if not 0.0 < motion < _SEEN * picture:
+        return 1.0
+    wanted = _VISIBLE * picture / motion
+    unit = 10.0 ** math.floor(math.log10(wanted))
+    return unit * max(k for k in (1.0, 2.0, 5.0) if k * unit <= wanted)
+
+
+def frame_bodies(ax: style.Axes, model: Drawn, configurations: Sequence[Array]) -> None:
+    """Equal axes that hold all bodies at all the configurations."""
+    if isinstance(model, SpatialModel):
+        frame_solids(ax, model, configurations)
+    else:
+        frame(ax, model, configurations, pad=0.08)
+
+
+def draw_at(
+    ax: style.Axes,
+    model: Drawn,
+    q: Array,
+    *,
+    ghost: bool = False,
+    color: str = style.GREY,
+    zorder: float = 2.0,
+) -> None:
+    """The bodies at a configuration; a ghost is only dashed lines in ``color``."""
+    if isinstance(model, SpatialModel):
+        draw_free_bodies(ax, model, q, ghost=ghost, color=color, zorder=zorder)
+    else:
+        draw_bodies(ax, model, q, ghost=ghost, color=color, zorder=zorder)
+
+
+def touching(model: Model, futures: Sequence[Trajectory]) -> tuple[list[Array], list[int]]:
+    """The gaps of each future, (T, nc) m, and the contacts that are both open and closed in them."""
+    gaps = [np.array([model.gaps(q) for q in one.q]) for one in futures]
+    low, high = (np.array([take(g, axis=0) for g in gaps]) for take in (np.min, np.max))
+    moving = (low.min(axis=0) < _TOUCHED) & (high.max(axis=0) > _TOUCHED)
+    return gaps, np.flatnonzero(moving).tolist()
+
+
+def _stage(model: Drawn, futures: list[Trajectory], width: int, title: str, magnify: float | None) -> _Stage:
+    """Empty axes that hold the whole motion, with the obstacles, and the panel of gaps."""
+    seen = [q for one in futures for q in one.q[:: max(len(one) // 60, 1)]]
+    start = futures[0].q[0]
+    gaps, touched = touching(model, futures)
+    panel = _PANEL if touched and width >= 300 else 0.0
+    wide = width / 100
+    fig, axes = style.figure(1, 1, width=wide, height=wide)
+    ax: style.Axes = axes[0]
+    frame_bodies(ax, model, seen)
+    if isinstance(model, SpatialModel):
+        magnify = 1.0
+    elif magnify is None:
+        motion = max(float(np.abs(q - start).max()) for q in seen)
+        magnify = _magnification(motion, float(np.ptp(ax.get_ylim())))
+    if magnify != 1.0:
+        frame_bodies(ax, model, [_magnified(q, start, magnify) for q in seen])
+    across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
+    tall = min(max(wide * up / across, 0.4 * wide), wide)
+    middle = float(np.mean(ax.get_xlim()))
+    half = 0.5 * max(across, up * wide / tall)  # the ground reaches both sides of the picture
+    ax.set_xlim(middle - half, middle + half)
+    low, high = ax.get_ylim()
+    room = max(2.0 * half * tall / wide - up, 0.0)  # of flat scenes, above and below
+    ax.set_ylim(low - 0.3 * room, high + 0.7 * room)
+    if isinstance(model, PlanarModel):
+        draw_planes(ax, model)
+    tall += panel
+    tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
+    fig.set_layout_engine("none")
+    fig.set_size_inches(wide, tall)
+    fig.set_dpi(100)
+    ax.set_position((0.0, panel / tall, 1.0, 1.0 - panel / tall))
+    cursor = None
+    if panel:
+        below = fig.add_axes((0.6 / wide, 0.42 / tall, 1.0 - 0.8 / wide, (panel - 0.7) / tall))
+        draw_gaps(below, model, futures, gaps, touched)
+        cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9, clip_on=False)
+    return _Stage(fig, ax, cursor, model, futures, title, magnify)
+
+
+def draw_gaps(
+    ax: style.Axes,
+    model: Model,
+    futures: Sequence[Trajectory],
+    gaps: list[Array],
+    contacts: list[int],
+    columns: int = 9,
+) -> None:
+    """The distance of each contact over time, a line per future; names in so many columns."""
+    for k, c in enumerate(contacts):
+        color = style.CYCLE[k % len(style.CYCLE)]
+        for j, (one, gap) in enumerate(zip(futures, gaps, strict=True)):
+            width, alpha = (0.8, 0.5) if j else (1.4, 1.0)
+            label = None if j else for_matplotlib(model.contacts[c].name)
+            ax.plot(one.t, 1e3 * gap[:, c], color=color, linewidth=width, alpha=alpha, label=label)
+    ends = futures[0].t[0], max(one.t[-1] for one in futures)
+    ax.set(xlim=ends, ylim=(0.0, None), xlabel="time (s)", ylabel="gap (mm)")
+    if len(contacts) <= len(style.CYCLE):
+        ax.legend(
+            loc="lower right",
+            bbox_to_anchor=(1.0, 0.97),
+            ncols=min(len(contacts), columns),
+            borderaxespad=0.0,
+        )
+
+
+def _draw(stage: _Stage, t: float) -> list[style.Artist]:
+    """Draw all futures at one time; the artists, so that they can be removed."""
+    ax = stage.ax
+    before = {*ax.lines, *ax.patches, *ax.texts}
+    first, *others = stage.futures
+    draw_at(ax, stage.model, stage.configuration(first, t), zorder=2.0)
+    for one in others:
+        draw_at(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
+    words = f"{for_matplotlib(stage.title)}  t = {t:.3f} s".strip()
+    if stage.magnify != 1.0:
+        words += f"  motion drawn {stage.magnify:g} times as large"
+    ax.text(0.02, 0.98, words, transform=ax.transAxes, va="top", fontsize=9)
+    if stage.cursor is not None:
+        stage.cursor.set_xdata([t, t])
+    return [artist for artist in (*ax.lines, *ax.patches, *ax.texts) if artist not in before]
+
+
+def _frames(stage: _Stage, times: Array) -> Iterator[np.ndarray]:
+    """The pictures one by one, (h, w, 3) uint8."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(stage.fig)
+    for t in times:
+        artists = _draw(stage, float(t))
+        canvas.draw()
+        yield np.array(canvas.buffer_rgba())[:, :, :3]
+        for artist in artists:
+            artist.remove()
