@@ -5,9 +5,12 @@ import pytest
 
 from routh import systems
 from routh.compiling.copying import rebuilt
+from routh.compiling.rows import Row
 from routh.kernels.common import random, small_linear
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.plane import sample as plane
+from routh.kernels.space import sample as space
+from routh.kernels.space.workspace import SpaceWork, workspace
 
 numba = pytest.importorskip("numba", exc_type=ImportError)  # it wants an llvmlite of its own
 
@@ -56,3 +59,32 @@ def test_named_fields():
         found.append([one.tobytes() for one in work])
     assert found[0] == found[1]
     assert any(np.any(one) for one in work)
+
+
+def tell_rows(kind):
+    """Tell numba the rows with names of a class of named tuples."""
+
+    def attribute(name, row):
+        def found(work):
+            if work.instance_class is kind:
+                field, number = kind._fields.index(row.field), row.number
+                return lambda work: work[field][number]
+            field = work.fields.index(name)  # numba asks this for every class
+            return lambda work: work[field]
+
+        numba.extending.overload_attribute(numba.types.NamedTuple, name)(found)
+
+    for name, row in vars(kind).items():
+        if isinstance(row, Row):
+            attribute(name, row)
+
+
+def test_rows_with_names():
+    problem, found = systems.get("box-drop").problem, []
+    tell_rows(SpaceWork)
+    for run in (space.load_row, by_numba(space.load_row)):
+        work = workspace(problem.nc)
+        run(make_rows([problem]), 0, work)
+        found.append([one.tobytes() for one in work])
+    assert found[0] == found[1]
+    assert work.gram.any()

@@ -8,6 +8,8 @@ import pytest
 
 from routh.cli.precompile import FAMILIES
 from routh.compiling import apart, compiled, distinct, interpreted, kernel
+from routh.compiling.native import named
+from routh.compiling.rows import rows
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import UntranslatableError
 
@@ -222,3 +224,40 @@ def test_shorter_ways_to_the_same_numbers():
     out, plain = np.empty(len(values)), np.empty(len(values))
     assert _clamp_and_add(values, out) == interpreted(_clamp_and_add)(values, plain)
     assert out.tobytes() == plain.tobytes()
+
+
+class _Block(NamedTuple):
+    values: np.ndarray
+
+
+class _Scratch(_Block):
+    __slots__ = ()
+    speed, rate = rows("values", 2)
+    (total,) = rows("values", 1, after=2)
+
+
+class _Exchanged(_Block):
+    __slots__ = ()
+    rate, speed = rows("values", 2)
+    (total,) = rows("values", 1, after=2)
+
+
+@kernel
+def _add_up(work, n):
+    for i in range(n):
+        work.total[i] += work.speed[i] - 2.0 * work.rate[i]
+    return work.total[n - 1]
+
+
+@pytest.mark.parametrize("kind", [_Scratch, _Exchanged])
+@pytest.mark.parametrize("gaps", [1, 2])
+def test_rows_have_names(kind, gaps):
+    """Also where numbers are not side by side; and classes of equal fields and other rows are told apart."""
+    plain, ours = (kind((np.arange(12.0 * gaps) ** 2).reshape(3, -1)[:, ::gaps]) for _ in range(2))
+    assert interpreted(_add_up)(plain, 4) == _add_up(ours, 4)
+    np.testing.assert_array_equal(plain.values, ours.values)
+
+
+def test_a_class_whose_rows_have_moved_is_another_kind():
+    moved = type("_Scratch", (_Block,), {"rate": rows("values", 1)[0], "__module__": __name__})
+    assert named(("group", moved, ())) != named(("group", _Scratch, ()))

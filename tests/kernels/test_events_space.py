@@ -14,17 +14,12 @@ from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.space.pieces import advance_stage
 from routh.kernels.space.sample import begin, load_row, run, run_range
 from routh.kernels.space.workspace import (
-    COURSE,
     DRAWS,
     DRIVEN,
     NO_RATES,
     RATES,
     REDRAWS,
-    ROLE,
     SHARE,
-    TOTAL,
-    WEIGHT,
-    C,
     SpaceWork,
     workspace,
 )
@@ -60,15 +55,15 @@ def test_a_stage_follows_the_reference(facets, seed):
     interpreted(load_row)(rows, 0, work)
     interpreted(begin)(work, nc)
     weights = rng.dirichlet(np.ones(nc))
-    work.values[WEIGHT, :nc], work.marks[ROLE, :nc] = weights, DRIVEN
-    work.values[C, : 3 * nc : 3] -= 1.0  # far from their end, so that nothing stops approaching
-    begun = work.values[C, : 3 * nc].copy()
+    work.weight[:nc], work.role[:nc] = weights, DRIVEN
+    work.now[::3] -= 1.0  # far from their end, so that nothing stops approaching
+    begun = work.now.copy()
     dirs = None if facets is None else facet_directions(2, facets)
-    work.values[COURSE, SHARE], state = 0.4, RATES
+    work.course[SHARE], state = 0.4, RATES
     while state != DRAWS:
         state = interpreted(advance_stage)(work, nc, dirs, None, None, 1e-6, state)
         assert state not in (REDRAWS, NO_RATES)
-    moved, total = work.values[C, : 3 * nc], work.values[TOTAL, : 3 * nc]
+    moved, total = work.now, work.total
     length = total[0] / weights[0]
     assert length > 0.0
     flow = SpatialFlow.of(problem, facets=facets)

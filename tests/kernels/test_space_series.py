@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from routh.compiling import interpreted
-from routh.kernels.space import powers, series, single_series, workspace
-from routh.kernels.space.workspace import CHANNELS, DRIVEN, HELD, NO_FRICTION, ORDER, SLIDE, ZERO, SpaceWork
+from routh.kernels.space import series, single_series, workspace
+from routh.kernels.space.workspace import DRIVEN, HELD, NO_FRICTION, ORDER, SLIDE, ZERO, SpaceWork
 
 MU, WEIGHTS = np.array([0.4, 0.7, 0.9, 0.6]), np.array([0.5, 0.2, 0.7, 0.3])
 SLIDER, STUCK, HELD_STUCK, HELD_SLIDER = (DRIVEN, SLIDE), (DRIVEN, ZERO), (HELD, ZERO), (HELD, SLIDE)
@@ -34,29 +34,29 @@ def begun(contacts: list, seed: int, beginning: int = -1) -> tuple[SpaceWork, in
     rng, nc = np.random.default_rng(seed), len(contacts)
     work = workspace.workspace(nc)
     half = rng.normal(size=(3 * nc, 3 * nc + 3)) * np.tile([1.0, 0.4, 0.4], nc)[:, None]
-    work.values[workspace.GRAM : workspace.GRAM + 3 * nc, : 3 * nc] = half @ half.T / (3 * nc)
-    work.values[workspace.MU, :nc], work.values[workspace.WEIGHT, :nc] = MU[:nc], WEIGHTS[:nc]
+    work.gram[:] = half @ half.T / (3 * nc)
+    work.mu[:nc], work.weight[:nc] = MU[:nc], WEIGHTS[:nc]
     for i, (role, moves) in enumerate(contacts):
-        work.marks[workspace.ROLE, i], work.marks[workspace.MOVES, i] = role, moves
-        work.values[workspace.C, 3 * i] = 0.0 if role == HELD else -1.0
+        work.role[i], work.moves[i] = role, moves
+        work.now[3 * i] = 0.0 if role == HELD else -1.0
         slip = rng.normal(size=2) * (0.3 if moves == SLIDE and i != beginning else 0.0)
-        work.values[workspace.C, 3 * i + 1 : 3 * i + 3] = slip
+        work.now[3 * i + 1 : 3 * i + 3] = slip
     order = sorted(range(nc), key=lambda i: contacts[i][0])  # driven ones first
-    work.marks[workspace.LIST, :nc] = order
+    work.pushing[:nc] = order
     begins = interpreted(series.begin_series)(work, nc, None)
-    return work, interpreted(series.first_power)(work, nc, nc)[0], begins
+    return work, interpreted(series.first_power)(work, nc)[0], begins
 
 
 def solved(work: SpaceWork, contacts: list, at: float) -> float:
     """By how much the series at a point miss the equations of motion, as a share of the rates there."""
     nc, degree = len(contacts), ORDER
-    G = work.values[workspace.GRAM : workspace.GRAM + 3 * nc, : 3 * nc]
+    G = work.gram
     powers = at ** np.arange(degree + 1)
     slopes = np.arange(1, degree + 1) * powers[:degree]
-    rows = [CHANNELS * i + workspace.PUSH0 + part for i in range(nc) for part in range(3)]
-    impulse, rate = work.series[rows] @ powers, work.series[rows, 1:] @ slopes
-    pace = work.series[CHANNELS * nc, 1:] @ slopes
-    velocity, change = work.values[workspace.C, : 3 * nc] + G @ impulse, G @ rate
+    pushes = work.series[:nc, workspace.PUSH0 : workspace.PUSH0 + 3].reshape(3 * nc, -1)
+    impulse, rate = pushes @ powers, pushes[:, 1:] @ slopes
+    pace = work.series[nc, workspace.PATH, 1:] @ slopes
+    velocity, change = work.now + G @ impulse, G @ rate
     wrong = []
     for i, (role, moves) in enumerate(contacts):
         own, slip = rate[3 * i : 3 * i + 3], velocity[3 * i + 1 : 3 * i + 3]
@@ -66,22 +66,22 @@ def solved(work: SpaceWork, contacts: list, at: float) -> float:
         else:
             friction = MU[i] if moves == SLIDE else 0.0
             wrong.extend(own[1:] + friction * own[0] * slip / max(np.linalg.norm(slip), 1e-300))
-        row = CHANNELS * i
+        powers_of = work.series[i]
         if moves == SLIDE:
-            wrong.append(work.series[row + workspace.SIZE] @ powers - np.linalg.norm(slip))
-            unit = work.series[row + workspace.UNIT0 : row + workspace.UNIT0 + 2] @ powers
+            wrong.append(powers_of[workspace.SIZE] @ powers - np.linalg.norm(slip))
+            unit = powers_of[workspace.UNIT0 : workspace.UNIT0 + 2] @ powers
             wrong.append(unit[0] * slip[1] - unit[1] * slip[0])
         if role == HELD or moves == ZERO:  # rates by the length of the path are looked at later
             parts = 3 if moves == ZERO else 1
-            looked_at = work.series[row + workspace.RATE0 : row + workspace.RATE0 + parts, :degree]
+            looked_at = powers_of[workspace.RATE0 : workspace.RATE0 + parts, :degree]
             wrong.extend(pace * (looked_at @ powers[:degree]) - own[:parts])
     return float(np.max(np.abs(wrong)) / np.max(np.abs(rate)))
 
 
 def place(work: SpaceWork, nc: int) -> float:
     """How far the series is good to 1e-13."""
-    size = interpreted(powers.size_of_power)(work, nc, None, ORDER)
-    return 0.5 * interpreted(powers.step_length)(work, nc, None, ORDER, size, 1e-13)
+    size = interpreted(series.size_of_power)(work, nc, None, ORDER)
+    return 0.5 * interpreted(series.step_length)(work, nc, None, ORDER, size, 1e-13)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,8 +89,8 @@ def place(work: SpaceWork, nc: int) -> float:
 def test_one_slip_solves_the_equations_in_its_own_time(contacts: list, seed: int) -> None:
     nc, clock = len(contacts), contacts.index(SLIDER)
     work, size, _ = begun(contacts, seed)
-    assert interpreted(single_series.slides_alone)(work, nc, clock)
-    degree = interpreted(single_series.alone_series)(work, nc, nc, clock, size, None, math.inf, 1e-13)
+    assert interpreted(single_series.is_only_slider)(work, nc, clock)
+    degree = interpreted(single_series.fill_single_series)(work, nc, nc, clock, size, None, math.inf, 1e-13)
     assert degree == ORDER
     assert solved(work, contacts, place(work, nc)) < 1e-10
 
@@ -112,12 +112,15 @@ def test_slips_solve_the_equations_by_a_clock_and_by_length(contacts: list, seed
 def test_few_powers_are_those_of_many(contacts: list) -> None:
     nc, clock = len(contacts), contacts.index(SLIDER)
     many, size, _ = begun(contacts, 7)
-    interpreted(single_series.alone_series)(many, nc, nc, clock, size, None, math.inf, 1e-13)
+    interpreted(single_series.fill_single_series)(many, nc, nc, clock, size, None, math.inf, 1e-13)
     few, size, _ = begun(contacts, 7)
-    few.series[:, 1:] = np.nan  # of an earlier step
-    degree = interpreted(single_series.alone_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
+    few.series[..., 1:] = np.nan  # of an earlier step
+    degree = interpreted(single_series.fill_single_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
     assert degree < ORDER
-    rows = [CHANNELS * clock + row for row in (workspace.SIZE, workspace.UNIT0, workspace.UNIT1)]
-    for i in range(nc):
-        rows += [CHANNELS * i + workspace.PUSH0 + part for part in range(3)]
-    np.testing.assert_array_equal(few.series[rows, : degree + 1], many.series[rows, : degree + 1])
+    slip = [workspace.SIZE, workspace.UNIT0, workspace.UNIT1]
+    pushes = slice(workspace.PUSH0, workspace.PUSH0 + 3)
+    for one, other in (
+        (few.series[clock, slip], many.series[clock, slip]),
+        (few.series[:nc, pushes], many.series[:nc, pushes]),
+    ):
+        np.testing.assert_array_equal(one[..., : degree + 1], other[..., : degree + 1])

@@ -28,7 +28,7 @@ from routh.rng import event_key, event_number
 from routh.status import Status
 
 FREE, DRIVEN, HELD = range(3)
-AS_DRAWN, IN_TURN, AIMED, BARE = range(4)  # phases of a sample
+AS_DRAWN, ONE_BY_ONE, AIMED, NOTHING_HELD = range(4)  # phases of a sample
 GO_ON, STAGE_ENDS, BROKEN = range(3)  # why a piece ended
 KEEP, KIND, CUT, CUT_AT, PER_CONTACT = range(5)  # numbers of an event's key; then three for each contact
 ZERO = 1e-9  # velocities below this are none: more than SciPy's errors, less than what matters
@@ -86,8 +86,8 @@ def unit(x):
 def draw_roles(path, key, phase, rates):
     """Roles and weights of one stage; whether anything is driven.
 
-    AS_DRAWN; IN_TURN: one contact at a time, zeros held; AIMED: all that approach, such that they come to
-    rest together; BARE: one contact at a time and nothing held.
+    AS_DRAWN; ONE_BY_ONE: one contact at a time, zeros held; AIMED: all that approach, such that they come to
+    rest together; NOTHING_HELD: one contact at a time and nothing held.
     """
     drawn = phase == AS_DRAWN and rates != "uniform"
     path.role[:] = FREE
@@ -107,7 +107,7 @@ def draw_roles(path, key, phase, rates):
     driven, kind = path.role == DRIVEN, event_number(key, KIND)
     if drawn and event_number(key, KEEP) < 0.1 and path.kept[driven].sum() > 0.0:
         return share_weights(path, path.kept)
-    if phase in (IN_TURN, BARE) or (drawn and (kind < 0.9 or rates == "extreme")):
+    if phase in (ONE_BY_ONE, NOTHING_HELD) or (drawn and (kind < 0.9 or rates == "extreme")):
         choose_one(path, key)
         return True
     numbers = np.array([event_number(key, PER_CONTACT + 3 * i + 1) for i in range(path.nc)])
@@ -470,15 +470,15 @@ def follow(problem, seed, sample, *, row=0, rates="mixed", persistence=0.6, corn
     path = Path(problem, corners)
     if not np.any(path.y < -tolerances.APPROACH):
         return Status.NO_IMPACT, np.zeros((0, path.nc, 3))
-    scale = max(1.0, path.nc / 4.0)  # stages as drawn; one contact at a time; then in turns
-    as_drawn, late = int(16 * scale), 0
+    scale = max(1.0, path.nc / 4.0)  # stages as drawn; one contact at a time; then the closing phase
+    as_drawn, closing = int(16 * scale), 0
     stages = as_drawn + int(16 * scale)
     for event in range(stages + int(400 * scale) + 1):
-        phase = AS_DRAWN if event < as_drawn else IN_TURN
+        phase = AS_DRAWN if event < as_drawn else ONE_BY_ONE
         if event >= stages:
-            late += 1
-            turn = (late + 1) % 10
-            phase = IN_TURN if turn == 0 else BARE if turn == 1 else AIMED
+            closing += 1
+            number = (closing + 1) % 10
+            phase = ONE_BY_ONE if number == 0 else NOTHING_HELD if number == 1 else AIMED
         path.round()
         if np.all(path.y >= 0.0) and not np.any(path.budget > 0.0):
             return Status.SOLVED, np.array(path.pieces)

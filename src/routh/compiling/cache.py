@@ -21,6 +21,7 @@ import numpy as np
 
 from routh.compiling.clock import LOG
 from routh.compiling.foreign import Foreign
+from routh.compiling.rows import named_parts
 
 MARK = b"routh kernel 1\n"
 SUFFIX = ".kernel"
@@ -152,7 +153,7 @@ def _described(value: Foreign, names: tuple[str, ...], known: dict[Foreign, str]
     if isinstance(value, np.ndarray):
         return f"{value.dtype.str}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, ModuleType | type):
-        fields = getattr(value, "_fields", ())
+        fields = named_parts(value) if hasattr(value, "_fields") else ()
         used = [(name, vars(value)[name]) for name in names if name in vars(value)]
         return f"{name_of(value)}{fields}{_described(used, (), known)}"
     if callable(value):

@@ -25,6 +25,7 @@ from routh.compiling import cache as disk
 from routh.compiling.arguments import MOST, Room, kind_of_argument, kind_of_array, pack, types_in
 from routh.compiling.clock import compiling, while_listening
 from routh.compiling.foreign import Foreign, Plain
+from routh.compiling.rows import named_parts
 from routh.compiling.translator.expressions import result_type
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
@@ -339,7 +340,7 @@ def named(kind: Kind) -> Foreign:
     if isinstance(kind, str):
         return kind
     if kind[0] == "group":
-        made = None if kind[1] is None else [disk.name_of(kind[1]), list(kind[1]._fields)]
+        made = None if kind[1] is None else [disk.name_of(kind[1]), named_parts(kind[1])]
         return ["group", made, [named(part) for part in kind[2]]]
     if kind[0] == "thing" and kind[1] is not None:
         raise UntranslatableError(f"{kind[1]} as an argument or a result of a kernel that Python calls")

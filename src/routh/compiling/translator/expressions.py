@@ -12,6 +12,7 @@ import numpy as np
 
 from routh.compiling import elementary
 from routh.compiling.foreign import Foreign
+from routh.compiling.rows import row_named
 from routh.compiling.translator.values import (
     ELEMENTS,
     NOTHING,
@@ -110,9 +111,14 @@ class Expressions(Writer, ABC):
             if not hasattr(value.what, node.attr):
                 raise UntranslatableError(f"{ast.unparse(node)} is not known")
             return self.meant(getattr(value.what, node.attr))
-        if isinstance(value, Group) and value.made is not None and node.attr in value.made._fields:
-            part: Value = value.parts[value.made._fields.index(node.attr)]
-            return part
+        if isinstance(value, Group) and value.made is not None:
+            row = row_named(value.made, node.attr)
+            field = node.attr if row is None else row.field
+            if field in value.made._fields:
+                part: Value = value.parts[value.made._fields.index(field)]
+                if row is not None and isinstance(part, Array):
+                    return self._part(part, [constant("i", row.number)])
+                return part
         if isinstance(value, Array) and node.attr == "shape":
             return Group(value.shape)
         raise refused(node)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from routh.compiling import kernel
 from routh.validation import Array
 
@@ -41,6 +43,45 @@ def invert(A: Array, inverse: Array, n: int) -> bool:
                     A[i, j] -= factor * A[column, j]
                     inverse[i, j] -= factor * inverse[column, j]
     return True
+
+
+@kernel
+def factorise(A: Array, pivot: np.ndarray, n: int) -> bool:
+    """Factors of A (n, n) by Gauss with row pivoting, in place; ``pivot`` (n,): its rows. False: singular."""
+    for k in range(n):
+        best = k
+        for row in range(k + 1, n):
+            if abs(A[row, k]) > abs(A[best, k]):
+                best = row
+        pivot[k] = best
+        if not abs(A[best, k]) > 0.0:
+            return False
+        if best != k:
+            for column in range(n):
+                A[k, column], A[best, column] = A[best, column], A[k, column]
+        inverse = 1.0 / A[k, k]
+        for row in range(k + 1, n):
+            factor = A[row, k] * inverse
+            A[row, k] = factor
+            if factor != 0.0:
+                for column in range(k + 1, n):
+                    A[row, column] -= factor * A[k, column]
+    return True
+
+
+@kernel
+def substitute(A: Array, pivot: np.ndarray, right: Array, n: int) -> None:
+    """``right`` (n,) becomes the solution of the equations whose factors `factorise` left in A."""
+    for k in range(n):
+        right[k], right[pivot[k]] = right[pivot[k]], right[k]
+    for k in range(n):
+        for row in range(k + 1, n):
+            right[row] -= A[row, k] * right[k]
+    for k in range(n - 1, -1, -1):
+        value = right[k]
+        for column in range(k + 1, n):
+            value -= A[k, column] * right[column]
+        right[k] = value / A[k, k]
 
 
 @kernel

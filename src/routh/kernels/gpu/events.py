@@ -71,7 +71,7 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
-    values, marks, series, stiff, flags, _ = (array.shape for array in workspace(nc))
+    values, marks, course, series, matrices, flags, _ = (array.shape for array in workspace(nc))
 
     def entry(
         rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, corners: Array | None, trace: Array,
@@ -80,8 +80,9 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
         work = SpaceWork(
             own_array(values, np.float64),
             own_array(marks, np.int64),
+            own_array(course, np.float64),
             own_array(series, np.float64),
-            own_array(stiff, np.float64),
+            own_array(matrices, np.float64),
             own_array(flags, np.bool_),
             trace,
         )

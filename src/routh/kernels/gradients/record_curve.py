@@ -35,30 +35,22 @@ from routh.kernels.space.curve_events import highest_power, power_sum, three_sum
 from routh.kernels.space.straight import NOTHING
 from routh.kernels.space.workspace import (
     ALONG,
-    BUDGET,
     BUDGET_ZERO,
-    CHANNELS,
     DRIVEN,
     FREE,
     GO_ON,
-    GRAM,
     HELD,
     JAMS,
     LET_GO,
-    LIST,
-    MOVES,
-    MU,
     NORMAL_ZERO,
     OUT_OF_CONE,
     PUSH0,
     RATE0,
-    ROLE,
     SIZE,
     SLIDE,
     SLIP_ZERO,
     ZERO,
     Books,
-    C,
     SpaceWork,
 )
 
@@ -66,18 +58,17 @@ from routh.kernels.space.workspace import (
 @kernel
 def write_faces(record: Record, k: int, work: SpaceWork, nc: int) -> None:
     """Roles, directions of friction, states and budgets, into entry k; no rates yet."""
-    values, marks = work.values, work.marks
     for i in range(nc):
         face = FRICTIONLESS
-        if marks[ROLE, i] != FREE and marks[MOVES, i] == ZERO:
+        if work.role[i] != FREE and work.moves[i] == ZERO:
             face = STICKS
-        elif marks[ROLE, i] != FREE and marks[MOVES, i] == SLIDE:
+        elif work.role[i] != FREE and work.moves[i] == SLIDE:
             face = SLIDES
-        record.role[k, i], record.face[k, i] = marks[ROLE, i], face
+        record.role[k, i], record.face[k, i] = work.role[i], face
         record.book[k, i] = IDLE
-        record.budget[k, i] = values[BUDGET, i]
+        record.budget[k, i] = work.budget[i]
     for a in range(3 * nc):
-        record.c[k, a] = values[C, a]
+        record.c[k, a] = work.now[a]
         record.rate[k, a] = 0.0
     record.share[k], record.set_share[k] = 1.0, 0.0
     for part in range(3):
@@ -90,14 +81,13 @@ def write_changes(record: Record, k: int, work: SpaceWork, nc: int) -> None:
     for a in range(3 * nc):
         value = 0.0
         for b in range(3 * nc):
-            value += work.values[GRAM + a, b] * record.rate[k, b]
+            value += work.gram[a, b] * record.rate[k, b]
         record.change[k, a] = value
 
 
 @kernel
 def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, clock: int, way: int) -> int:
     """A step of a curve before it is walked; ``way``: whether a slip begins or ends. Returns its entry."""
-    marks, series = work.marks, work.series
     k = next_entry(record)
     write_faces(record, k, work, nc)
     degree = highest_power(work)
@@ -106,18 +96,18 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
         for a in range(3 * nc):
             record.curves[k, power, a] = 0.0
     for a in range(m):
-        i = marks[LIST, a]
+        i = work.pushing[a]
         for part in range(3):
-            record.rate[k, 3 * i + part] = series[CHANNELS * i + RATE0 + part, 0]
+            record.rate[k, 3 * i + part] = work.series[i, RATE0 + part, 0]
             for power in range(1, degree + 1):
-                record.curves[k, power, 3 * i + part] = series[CHANNELS * i + PUSH0 + part, power]
-        size = series[CHANNELS * i + SIZE, 0]
-        if marks[MOVES, i] == SLIDE and series[CHANNELS * i + ALONG, 0] >= 0.0 and size > 0.0:
+                record.curves[k, power, 3 * i + part] = work.series[i, PUSH0 + part, power]
+        size = work.series[i, SIZE, 0]
+        if work.moves[i] == SLIDE and work.series[i, ALONG, 0] >= 0.0 and size > 0.0:
             note_margin(
                 record, size
             )  # one that falls will end, or grow, or is looked at where the curve ends
     write_changes(record, k, work, nc)
-    cone_margin(record, k, nc, work.values[MU])
+    cone_margin(record, k, nc, work.mu)
     write_event(record, k, CURVE, way, clock)
     record.length[k] = h
     record.setter[k] = MORE
@@ -129,7 +119,6 @@ def write_end(
     record: Record, work: SpaceWork, nc: int, m: int, books: Books, h: float, kind: int, who: int
 ) -> None:
     """What ends the curve whose last step was written last, before that step is walked."""
-    marks, series, values = work.marks, work.series, work.values
     step = min(int(record.total[book.ENTRIES]), len(record.event)) - 1
     if kind == GO_ON or kind == LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
@@ -145,22 +134,22 @@ def write_end(
     k = next_entry(record)
     write_faces(record, k, work, nc)
     for a in range(3 * nc):
-        value = values[C, a]
+        value = work.now[a]
         for b in range(m):
-            i = marks[LIST, b]
-            n, p0, p1 = three_sums(series, CHANNELS * i + PUSH0, h, highest_power(work))
-            value += values[GRAM + a, 3 * i] * n
-            value += values[GRAM + a, 3 * i + 1] * p0 + values[GRAM + a, 3 * i + 2] * p1
+            i = work.pushing[b]
+            n, p0, p1 = three_sums(work.series[i], PUSH0, h, highest_power(work))
+            value += work.gram[a, 3 * i] * n
+            value += work.gram[a, 3 * i + 1] * p0 + work.gram[a, 3 * i + 2] * p1
         record.c[k, a] = value
     for a in range(m):
-        write_end_rates(record, k, step, work, marks[LIST, a], h)
+        write_end_rates(record, k, step, work, work.pushing[a], h)
     write_changes(record, k, work, nc)
     write_event(record, k, event, who, NOBODY)
     record.setter[k], record.length[k] = MORE, 0.0
     record.direction[k, 0] = 1.0
     if kind == SLIP_ZERO:
         record.direction[k, 0] = 0.0
-        t0, t1 = values[C, 3 * who + 1], values[C, 3 * who + 2]
+        t0, t1 = work.now[3 * who + 1], work.now[3 * who + 2]
         length = math.sqrt(t0 * t0 + t1 * t1)
         record.direction[k, 1], record.direction[k, 2] = t0 / length, t1 / length
 
@@ -168,21 +157,21 @@ def write_end(
 @kernel
 def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
     """The rates of contact i at the end of a step of length h."""
-    series, first, at, degree = work.series, CHANNELS * i, 3 * i, highest_power(work)
+    at, degree = 3 * i, highest_power(work)
     straight = record.who[step] == TO_ZERO or record.who[step] == AIMED
     normal = record.rate[step, at]
-    if work.marks[ROLE, i] == HELD and not straight:
-        normal = power_sum(series, first + RATE0, h, degree - 1)
+    if work.role[i] == HELD and not straight:
+        normal = power_sum(work.series[i, RATE0], h, degree - 1)
     record.rate[k, at] = normal
-    if work.marks[MOVES, i] == SLIDE and not straight:
+    if work.moves[i] == SLIDE and not straight:
         u0, u1 = record.c[k, at + 1], record.c[k, at + 2]
-        push = -work.values[MU, i] * normal / math.sqrt(u0 * u0 + u1 * u1)
+        push = -work.mu[i] * normal / math.sqrt(u0 * u0 + u1 * u1)
         record.rate[k, at + 1], record.rate[k, at + 2] = push * u0, push * u1
         return
     for part in range(1, 3):
         value = record.rate[step, at + part]
-        if work.marks[MOVES, i] == ZERO and not straight:
-            value = power_sum(series, first + RATE0 + part, h, degree - 1)
+        if work.moves[i] == ZERO and not straight:
+            value = power_sum(work.series[i, RATE0 + part], h, degree - 1)
         record.rate[k, at + part] = value
 
 
@@ -190,7 +179,7 @@ def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, 
 def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
     """After a step was walked: what restitution did, in it and at its end."""
     for i in range(nc):
-        y, after = record.c[k, 3 * i], work.values[C, 3 * i]
+        y, after = record.c[k, 3 * i], work.now[3 * i]
         role, what = record.role[k, i], IDLE
         if books is not None and role != FREE:
             if y < 0.0 or (y == 0.0 and after < 0.0):
@@ -209,7 +198,7 @@ def end_margin(record: Record, last: int, work: SpaceWork, i: int, moves: bool) 
     """How near contact i is to an event of its own where a curve ends, with entry ``last``."""
     own = record.event[last] == VANISHES and record.who[last] == i
     normal = own and record.direction[last, 0] != 0.0
-    y, t0, t1 = work.values[C, 3 * i], work.values[C, 3 * i + 1], work.values[C, 3 * i + 2]
+    y, t0, t1 = work.now[3 * i], work.now[3 * i + 1], work.now[3 * i + 2]
     slip = math.sqrt(t0 * t0 + t1 * t1)
     if moves and not normal:
         if abs(y) <= NOTHING:

@@ -29,26 +29,16 @@ from routh.kernels.gradients.record import (
 )
 from routh.kernels.space.straight import NOTHING, largest_rate, wall_ray
 from routh.kernels.space.workspace import (
-    BUDGET,
     BUDGET_ZERO,
-    CHANGE,
-    CORNER,
     CUT_SHORT,
     DRIVEN,
     FREE,
     HELD,
-    MOVES,
-    MU,
     NORMAL_ZERO,
-    RATE,
-    ROLE,
     SLIDE,
-    SLIP,
-    START,
     WALL,
     ZERO,
     Books,
-    C,
     Corners,
     SpaceWork,
 )
@@ -62,51 +52,49 @@ FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest 
 def begin_space(record: Record, work: SpaceWork, nc: int) -> None:
     """A new sample; a contact that begins without approach or slip is at a change of piece."""
     begin_record(record)
-    values = work.values
     for i in range(nc):
-        note_margin(record, abs(values[START, 3 * i]))
-        if values[MU, i] > 0.0:
-            note_margin(record, math.sqrt(values[START, 3 * i + 1] ** 2 + values[START, 3 * i + 2] ** 2))
+        note_margin(record, abs(work.start[3 * i]))
+        if work.mu[i] > 0.0:
+            note_margin(record, math.sqrt(work.start[3 * i + 1] ** 2 + work.start[3 * i + 2] ** 2))
 
 
 @kernel
 def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Corners) -> None:
     """Roles, directions of friction and rates, into entry k."""
-    values, marks = work.values, work.marks
     for i in range(nc):
         face = FRICTIONLESS
-        if marks[ROLE, i] != FREE and marks[MOVES, i] == ZERO:
+        if work.role[i] != FREE and work.moves[i] == ZERO:
             face = STICKS
-        elif marks[ROLE, i] != FREE and marks[MOVES, i] == WALL:
-            face = WALLS + marks[CORNER, i]
-        elif marks[ROLE, i] != FREE and marks[MOVES, i] == SLIDE:
+        elif work.role[i] != FREE and work.moves[i] == WALL:
+            face = WALLS + work.corner[i]
+        elif work.role[i] != FREE and work.moves[i] == SLIDE:
             face = TURNS  # with the disc only contacts that begin to slip go straight on
             if corners is not None:
-                face = marks[CORNER, i]
-        record.role[k, i], record.face[k, i] = marks[ROLE, i], face
+                face = work.corner[i]
+        record.role[k, i], record.face[k, i] = work.role[i], face
         record.book[k, i] = IDLE
-        record.budget[k, i] = values[BUDGET, i]
+        record.budget[k, i] = work.budget[i]
     for a in range(3 * nc):
-        record.c[k, a] = values[C, a]
-        record.rate[k, a] = values[RATE, a]
-        record.change[k, a] = values[CHANGE, a]
+        record.c[k, a] = work.now[a]
+        record.rate[k, a] = work.rate[a]
+        record.change[k, a] = work.change[a]
 
 
 @kernel
 def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array, length: float) -> None:
     """The event of a slip that meets a wall, or vanishes on one, after this length."""
-    values, marks, count = work.values, work.marks, corners.shape[0]
+    count = corners.shape[0]
     for i in range(nc):
-        at, j = 3 * i, marks[CORNER, i]
-        if marks[ROLE, i] == FREE or (marks[MOVES, i] != WALL and marks[MOVES, i] != SLIDE):
+        at, j = 3 * i, work.corner[i]
+        if work.role[i] == FREE or (work.moves[i] != WALL and work.moves[i] != SLIDE):
             continue
         for step in range(2):
             other = (j + 1) % count if step == 0 else (j + count - 1) % count
             a0, a1 = corners[j, 0] - corners[other, 0], corners[j, 1] - corners[other, 1]
-            if marks[MOVES, i] == WALL:
+            if work.moves[i] == WALL:
                 a0, a1 = wall_ray(corners, j)
-            gap = a0 * values[C, at + 1] + a1 * values[C, at + 2]
-            rate = a0 * values[CHANGE, at + 1] + a1 * values[CHANGE, at + 2]
+            gap = a0 * work.now[at + 1] + a1 * work.now[at + 2]
+            rate = a0 * work.change[at + 1] + a1 * work.change[at + 2]
             meets = gap > 0.0 and rate < 0.0 and abs(gap / rate + length) <= SAME * length
             if meets and record.who[k] == NOBODY:
                 write_event(record, k, VANISHES, i, NOBODY)
@@ -119,13 +107,12 @@ def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array,
 @kernel
 def write_budget(record: Record, k: int, work: SpaceWork, nc: int, books: int, length: float) -> None:
     """The event of a budget that is used up after this length."""
-    values = work.values
     least = math.inf
     for i in range(nc):
-        y, rate = values[C, 3 * i], values[CHANGE, 3 * i]
-        if work.marks[ROLE, i] != DRIVEN or not values[BUDGET, i] > 0.0 or y < 0.0:
+        y, rate = work.now[3 * i], work.change[3 * i]
+        if work.role[i] != DRIVEN or not work.budget[i] > 0.0 or y < 0.0:
             continue
-        left = values[BUDGET, i] / values[RATE, 3 * i]
+        left = work.budget[i] / work.rate[3 * i]
         spent = left
         if books == 0:
             square = y * y + 2.0 * rate * left
@@ -152,7 +139,7 @@ def write_straight(
     if corners is not None:
         pattern_margin(record, k, work, nc, corners)
     else:
-        cone_margin(record, k, nc, work.values[MU])
+        cone_margin(record, k, nc, work.mu)
     record.length[k], record.share[k], record.set_share[k] = length, 1.0, 0.0
     record.direction[k, 0], record.direction[k, 1] = 1.0, 0.0
     record.direction[k, 2] = 0.0
@@ -185,40 +172,41 @@ def write_stage(record: Record, nc: int, share: float, first: int) -> None:
 @kernel
 def pattern_margin(record: Record, k: int, work: SpaceWork, nc: int, corners: Array) -> None:
     """How near the rates are to another pattern, and slips to another sector."""
-    values, marks, count = work.values, work.marks, corners.shape[0]
-    size = largest_rate(values, nc)
+    count = corners.shape[0]
+    size = largest_rate(work, nc)
     for i in range(nc):
         at = 3 * i
-        if marks[ROLE, i] == FREE:
+        if work.role[i] == FREE:
             continue
-        if marks[ROLE, i] == HELD:
-            note_margin(record, values[RATE, at] / size)
-        if not values[MU, i] > 0.0:
+        if work.role[i] == HELD:
+            note_margin(record, work.rate[at] / size)
+        if not work.mu[i] > 0.0:
             continue
-        j = marks[CORNER, i]
-        if marks[MOVES, i] == ZERO or marks[MOVES, i] == WALL:
-            note_margin(record, inside_polygon(work, corners, i, marks[MOVES, i] == WALL))
-        row = C if marks[SLIP, i] == SLIDE else CHANGE
-        unit = 1.0 if row == C else size
-        if marks[MOVES, i] == SLIDE and marks[SLIP, i] != WALL:
+        j = work.corner[i]
+        if work.moves[i] == ZERO or work.moves[i] == WALL:
+            note_margin(record, inside_polygon(work, corners, i, work.moves[i] == WALL))
+        slid = work.slip[i] == SLIDE
+        t0, t1 = (work.now[at + 1], work.now[at + 2]) if slid else (work.change[at + 1], work.change[at + 2])
+        unit = 1.0 if slid else size
+        if work.moves[i] == SLIDE and work.slip[i] != WALL:
             for step in range(2):
                 other = (j + 1) % count if step == 0 else (j + count - 1) % count
-                gap = (corners[j, 0] - corners[other, 0]) * values[row, at + 1]
-                gap += (corners[j, 1] - corners[other, 1]) * values[row, at + 2]
+                gap = (corners[j, 0] - corners[other, 0]) * t0
+                gap += (corners[j, 1] - corners[other, 1]) * t1
                 note_margin(record, gap / unit)
-        elif marks[MOVES, i] == SLIDE:
+        elif work.moves[i] == SLIDE:
             other, d = (j + 1) % count, 0.0
-            d += (corners[j, 0] - corners[other, 0]) * values[CHANGE, at + 1]
-            d += (corners[j, 1] - corners[other, 1]) * values[CHANGE, at + 2]
+            d += (corners[j, 0] - corners[other, 0]) * work.change[at + 1]
+            d += (corners[j, 1] - corners[other, 1]) * work.change[at + 2]
             note_margin(record, abs(d) / size)
 
 
 @kernel
 def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> float:
     """How far inside its polygon a contact's friction is, or inside its edge; a share of the radius."""
-    values, count, j = work.values, corners.shape[0], work.marks[CORNER, i]
-    radius = values[MU, i] * max(values[RATE, 3 * i], 1e-300)
-    f0, f1 = -values[RATE, 3 * i + 1] / radius, -values[RATE, 3 * i + 2] / radius
+    count, j = corners.shape[0], work.corner[i]
+    radius = work.mu[i] * max(work.rate[3 * i], 1e-300)
+    f0, f1 = -work.rate[3 * i + 1] / radius, -work.rate[3 * i + 2] / radius
     least = 1.0
     for edge in range(count):
         other = (edge + 1) % count
@@ -236,10 +224,9 @@ def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> fl
 @kernel
 def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
     """A piece after it was walked: what restitution did, and how near its end is to another event."""
-    values = work.values
     for i in range(nc):
         y, before = record.c[k, 3 * i], record.budget[k, i]
-        after = values[C, 3 * i]
+        after = work.now[3 * i]
         if books is not None and record.role[k, i] != FREE:
             if y < 0.0 or (y == 0.0 and after < 0.0):
                 record.book[k, i] = STORES
@@ -248,7 +235,7 @@ def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Boo
             event = record.event[k]
             ends = event == IMPULSE_RETURNED or event == WORK_RETURNED
             if before > 0.0 and not (ends and record.who[k] == i):
-                note_margin(record, values[BUDGET, i])
+                note_margin(record, work.budget[i])
         own = record.event[k] == VANISHES and record.who[k] == i
         normal = own and record.direction[k, 0] != 0.0
         if record.change[k, 3 * i] != 0.0 and not normal:
@@ -257,8 +244,8 @@ def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Boo
             else:
                 note_margin(record, abs(after))
         change = abs(record.change[k, 3 * i + 1]) + abs(record.change[k, 3 * i + 2])
-        if values[MU, i] > 0.0 and change > 0.0:
-            slip = math.sqrt(values[C, 3 * i + 1] ** 2 + values[C, 3 * i + 2] ** 2)
+        if work.mu[i] > 0.0 and change > 0.0:
+            slip = math.sqrt(work.now[3 * i + 1] ** 2 + work.now[3 * i + 2] ** 2)
             if slip > NOTHING:
                 note_margin(record, slip)
             elif not (own and not normal):

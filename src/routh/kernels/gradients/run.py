@@ -27,8 +27,7 @@ from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.space.sample import NUMERICAL, SLACK, finish, residual_limit, run_sample
 from routh.kernels.space.sample import load_row as load_space
-from routh.kernels.space.workspace import ERROR, GLOBAL, ORDER, Books, Corners, SpaceWork
-from routh.kernels.space.workspace import TOTAL as SPACE_TOTAL
+from routh.kernels.space.workspace import ERROR, ORDER, Books, Corners, SpaceWork
 from routh.kernels.space.workspace import workspace as space_workspace
 from routh.validation import Array
 
@@ -238,10 +237,10 @@ def space_range(
         frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
         for sample in range(max(begin - first, 0), min(end - first, draw.n)):
             status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
-            limit = residual_limit(space.values, nc) + SLACK * space.values[GLOBAL, ERROR]
+            limit = residual_limit(space, nc) + SLACK * space.course[ERROR]
             if status == SOLVED and not finish(space, nc, books) <= limit:
                 status = NUMERICAL
-            here, total = Here(frame, given, row, sample, first + sample), space.values[SPACE_TOTAL, : 3 * nc]
+            here, total = Here(frame, given, row, sample, first + sample), space.total[: 3 * nc]
             finish_sample(task, here, work, 1 if corners is None else None, total, status)
 
 

@@ -9,12 +9,12 @@ each other implicit steps do, which take rates that are nearly singular. Theory:
 
 Read in this order:
 
-- `workspace`: the numbers of one sample, by name.
+- `workspace`: the vectors and numbers of one sample, by name.
 - `draws`: who pushes at which rate, who is held, how long it lasts.
-- `friction`, `equations`, `rates`, `newton`: rates for given roles; one contact alone, all that are free as
-  linear equations, sweeps over contacts, and Newton's method on all at once where sweeps would not end.
+- `friction`, `rates`, `newton`: rates for given roles; of one contact, in sweeps over contacts, and by
+  Newton's method on all at once where sweeps would not end.
 - `pieces`: a piece for drawn roles, up to its first event; it is one of `straight`, `curve`, `implicit`.
-- `series`, `single_series`, `powers`, `curve_events`: what a curve is made of.
+- `equations`, `series`, `single_series`, `curve_events`: what a curve is made of, and its events.
 - `advance`: what a piece does to velocities, impulse, the books of restitution and the trace; its checks.
 - `sample`: one sample from before to after, and many.
 

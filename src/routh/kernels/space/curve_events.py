@@ -7,42 +7,31 @@ import math
 from routh.compiling import kernel
 from routh.kernels.space.advance import effect
 from routh.kernels.space.workspace import (
-    BUDGET,
     BUDGET_ZERO,
-    CHANNELS,
     CUT,
     CUT_SHORT,
     DRIVEN,
-    GLOBAL,
     GO_ON,
-    GRAM,
     HELD,
     HIGHEST,
     JAMMED,
     JAMS,
     LET_GO,
-    LIST,
-    MOVES,
-    MU,
     NORMAL_ZERO,
     OUT_OF_CONE,
-    POINT,
+    PATH,
     PUSH0,
     PUSH1,
     PUSH2,
-    RATE,
     RATE0,
     RATE1,
     RATE2,
-    ROLE,
     SIZE,
     SLIDE,
-    TRY,
-    TRY_WORK,
+    VALUE,
     WORKED,
     ZERO,
     Books,
-    C,
     SpaceWork,
 )
 from routh.validation import Array
@@ -60,159 +49,145 @@ Three = tuple[float, float, float]
 @kernel
 def highest_power(work: SpaceWork) -> int:
     """Of the step's series; rates have one less."""
-    return int(work.values[GLOBAL, HIGHEST])
+    return int(work.course[HIGHEST])
 
 
 @kernel
-def power_sum(series: Array, row: int, at: float, degree: int) -> float:
-    """A row's power series at a point."""
+def power_sum(powers: Array, at: float, degree: int) -> float:
+    """A power series at a point."""
     value = 0.0
     for k in range(degree, -1, -1):
-        value = value * at + series[row, k]
+        value = value * at + powers[k]
     return value
 
 
 @kernel
-def three_sums(series: Array, row: int, at: float, degree: int) -> Three:
-    """`power_sum` of three rows, which takes hardly longer than one."""
+def three_sums(own: Array, first: int, at: float, degree: int) -> Three:
+    """`power_sum` of three channels of a contact, which takes hardly longer than one."""
     x, y, z = 0.0, 0.0, 0.0
     for k in range(degree, -1, -1):
-        x, y, z = x * at + series[row, k], y * at + series[row + 1, k], z * at + series[row + 2, k]
+        x, y, z = x * at + own[first, k], y * at + own[first + 1, k], z * at + own[first + 2, k]
     return x, y, z
 
 
 @kernel
 def rates_at(work: SpaceWork, i: int, at: float) -> None:
-    """RATE of one contact at a point of the step."""
-    first, values = 3 * i, work.values
-    values[RATE, first], values[RATE, first + 1], values[RATE, first + 2] = three_sums(
-        work.series, CHANNELS * i + RATE0, at, highest_power(work) - 1
-    )
+    """`rate` of one contact at a point of the step."""
+    n, f0, f1 = three_sums(work.series[i], RATE0, at, highest_power(work) - 1)
+    work.rate[3 * i], work.rate[3 * i + 1], work.rate[3 * i + 2] = n, f0, f1
 
 
 @kernel
 def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[float, int, int]:
     """The most advanced event at a point of the step: (value, kind, contact); before it below zero.
 
-    TRY and TRY_WORK are the impulses and the work up to the point; POINT keeps how far each contact is from
-    turning its normal velocity around, and behind that how far it was when looked at before.
+    `trial` and `trial_work` are the impulses and the work up to the point; `point` keeps how far each contact
+    is from turning its normal velocity around, and behind that how far it was when looked at before.
     """
-    values, marks, series, degree = work.values, work.marks, work.series, highest_power(work)
+    degree = highest_power(work)
     for a in range(m):
-        i = marks[LIST, a]
-        values[TRY, 3 * i], values[TRY, 3 * i + 1], values[TRY, 3 * i + 2] = three_sums(
-            series, CHANNELS * i + PUSH0, at, degree
-        )
-    value = power_sum(series, CHANNELS * nc, at, degree) - values[GLOBAL, CUT] - 1e-14
+        i = work.pushing[a]
+        n, f0, f1 = three_sums(work.series[i], PUSH0, at, degree)
+        work.trial[3 * i], work.trial[3 * i + 1], work.trial[3 * i + 2] = n, f0, f1
+    value = power_sum(work.series[nc, PATH], at, degree) - work.course[CUT] - 1e-14
     kind, who = CUT_SHORT, -1
     for i in range(nc):
-        before = values[C, 3 * i]
+        before = work.now[3 * i]
         sign = 0.0
-        if before < -TINY or (marks[ROLE, i] == DRIVEN and before <= TINY and not values[BUDGET, i] > 0.0):
+        if before < -TINY or (work.role[i] == DRIVEN and before <= TINY and not work.budget[i] > 0.0):
             sign = 1.0
         elif before > TINY:
             sign = -1.0
-        values[POINT, 3 * i + 1], values[POINT, 3 * i] = values[POINT, 3 * i], -math.inf
-        if sign != 0.0 and marks[ROLE, i] != HELD:
-            y = sign * (before + effect(work, m, TRY, 3 * i))
-            values[POINT, 3 * i] = y
+        work.point[3 * i + 1], work.point[3 * i] = work.point[3 * i], -math.inf
+        if sign != 0.0 and work.role[i] != HELD:
+            y = sign * (before + effect(work, m, work.trial, 3 * i))
+            work.point[3 * i] = y
             if y > value:
                 value, kind, who = y, NORMAL_ZERO, i
     for a in range(m):
-        i = marks[LIST, a]
-        if marks[ROLE, i] == HELD or marks[MOVES, i] == ZERO:
+        i = work.pushing[a]
+        if work.role[i] == HELD or work.moves[i] == ZERO:
             rates_at(work, i, at)
-            normal = values[RATE, 3 * i]
-            if -normal > value and marks[ROLE, i] == HELD:
+            normal = work.rate[3 * i]
+            if -normal > value and work.role[i] == HELD:
                 value, kind, who = -normal, LET_GO, i
-            growth = normal / values[GLOBAL, JAMMED] - 1.0
-            if growth > value and marks[ROLE, i] == HELD:
+            growth = normal / work.course[JAMMED] - 1.0
+            if growth > value and work.role[i] == HELD:
                 value, kind, who = growth, JAMS, i
             excess = cone_excess(work, i)
-            if marks[MOVES, i] == ZERO and excess > value:
+            if work.moves[i] == ZERO and excess > value:
                 value, kind, who = excess, OUT_OF_CONE, i
         if books is not None:
-            values[TRY_WORK, i] = power_sum(series, CHANNELS * i + WORKED, at, degree)
-            if values[BUDGET, i] > 0.0 and marks[ROLE, i] == DRIVEN:
-                spent = values[TRY_WORK, i]
+            work.trial_work[i] = power_sum(work.series[i, WORKED], at, degree)
+            if work.budget[i] > 0.0 and work.role[i] == DRIVEN:
+                spent = work.trial_work[i]
                 if books == 1:
-                    spent = values[TRY, 3 * i] if values[C, 3 * i] >= 0.0 else -1.0
-                if spent - values[BUDGET, i] > value:
-                    value, kind, who = spent - values[BUDGET, i], BUDGET_ZERO, i
+                    spent = work.trial[3 * i] if work.now[3 * i] >= 0.0 else -1.0
+                if spent - work.budget[i] > value:
+                    value, kind, who = spent - work.budget[i], BUDGET_ZERO, i
     return value, kind, who
 
 
 @kernel
 def cone_excess(work: SpaceWork, i: int) -> float:
-    """By which share of its cone's radius the friction RATE of contact i is outside."""
-    values, at = work.values, 3 * i
-    friction = math.sqrt(values[RATE, at + 1] ** 2 + values[RATE, at + 2] ** 2)
-    return friction / (values[MU, i] * max(values[RATE, at], 1e-300)) - 1.0 - 1e-9
+    """By which share of its cone's radius the friction `rate` of contact i is outside."""
+    at = 3 * i
+    friction = math.sqrt(work.rate[at + 1] ** 2 + work.rate[at + 2] ** 2)
+    return friction / (work.mu[i] * max(work.rate[at], 1e-300)) - 1.0 - 1e-9
 
 
 @kernel
-def event_polynomial(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) -> int:
-    """The row of `series` with an event's value as a power series; -1 where it is none."""
-    values, marks, series, degree = work.values, work.marks, work.series, highest_power(work)
-    row, path = CHANNELS * nc + 1, CHANNELS * nc
-    first = CHANNELS * who
-    if kind == OUT_OF_CONE:
-        return -1
+def write_value(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) -> None:
+    """An event's value along the step as a power series; friction that leaves its cone has none."""
+    own, found, degree = work.series[max(who, 0)], work.series[nc, VALUE], highest_power(work)
     for k in range(degree + 1):
         value = 0.0
         if kind == CUT_SHORT:
-            value = series[path, k]
+            value = work.series[nc, PATH, k]
         elif kind == LET_GO:
-            value = -series[first + RATE0, k] if k < degree else 0.0
+            value = -own[RATE0, k] if k < degree else 0.0
         elif kind == JAMS:
-            value = series[first + RATE0, k] / values[GLOBAL, JAMMED] if k < degree else 0.0
+            value = own[RATE0, k] / work.course[JAMMED] if k < degree else 0.0
         elif kind == NORMAL_ZERO:
-            g = GRAM + 3 * who
             for a in range(m):
-                j = CHANNELS * marks[LIST, a]
-                at = 3 * marks[LIST, a]
-                value += values[g, at] * series[j + PUSH0, k]
-                value += values[g, at + 1] * series[j + PUSH1, k] + values[g, at + 2] * series[j + PUSH2, k]
-            value = -value if values[C, 3 * who] > TINY else value
+                at, other = 3 * work.pushing[a], work.series[work.pushing[a]]
+                value += work.gram[3 * who, at] * other[PUSH0, k]
+                value += (
+                    work.gram[3 * who, at + 1] * other[PUSH1, k]
+                    + work.gram[3 * who, at + 2] * other[PUSH2, k]
+                )
+            value = -value if work.now[3 * who] > TINY else value
         elif books is not None:
-            value = series[first + (PUSH0 if books == 1 else WORKED), k]
-        series[row, k] = value
+            value = own[PUSH0 if books == 1 else WORKED, k]
+        found[k] = value
     if kind == CUT_SHORT:
-        series[row, 0] -= values[GLOBAL, CUT]
+        found[0] -= work.course[CUT]
     elif kind == NORMAL_ZERO:
-        series[row, 0] -= abs(values[C, 3 * who])
+        found[0] -= abs(work.now[3 * who])
     elif kind == BUDGET_ZERO:
-        series[row, 0] -= values[BUDGET, who]
+        found[0] -= work.budget[who]
     elif kind == JAMS:
-        series[row, 0] -= 1.0
-    return row
+        found[0] -= 1.0
 
 
 @kernel
-def value_and_slope(series: Array, row: int, at: float, degree: int) -> tuple[float, float]:
-    """A row's power series at a point, and its derivative."""
-    value, slope = series[row, degree], 0.0
-    for k in range(degree - 1, -1, -1):
-        slope = slope * at + value
-        value = value * at + series[row, k]
-    return value, slope
-
-
-@kernel
-def find_root(series: Array, row: int, high: float, degree: int) -> float:
+def find_root(powers: Array, high: float, degree: int) -> float:
     """Where a power series that is positive at ``high`` crosses zero: Newton between brackets.
 
     A velocity that is rounding all along may not be: then ``high`` is its zero as well as any other place.
     """
-    low, at = 0.0, high
-    if not series[row, 0] < 0.0:
+    low = 0.0
+    if not powers[0] < 0.0:
         return 0.0
-    value = power_sum(series, row, at, degree)
+    value = power_sum(powers, high, degree)
     if not value > 0.0:
         return high
-    at = high * series[row, 0] / (series[row, 0] - value)
+    at = high * powers[0] / (powers[0] - value)
     for _ in range(NEWTON):
-        value, slope = value_and_slope(series, row, at, degree)
+        value, slope = powers[degree], 0.0
+        for k in range(degree - 1, -1, -1):
+            slope = slope * at + value
+            value = value * at + powers[k]
         if value > 0.0:
             high = at
         else:
@@ -230,19 +205,19 @@ def find_root(series: Array, row: int, high: float, degree: int) -> float:
 def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
     """Where the friction that keeps a contact sticking leaves its cone, before ``high``: regula falsi."""
     low, below, above, side, at = 0.0, -1.0, 1.0, 0, high
-    for turn in range(2 + BISECTIONS):  # both ends first; one place of call, as in `first_event`
-        if turn == 1:
+    for number in range(2 + BISECTIONS):  # both ends first; one place of call, as in `first_event`
+        if number == 1:
             at = low
-        elif turn > 1:
+        elif number > 1:
             at = (low * above - high * below) / (above - below)
             if not low < at < high:
                 at = 0.5 * (low + high)
         rates_at(work, who, at)
         value = cone_excess(work, who)
-        if turn == 0:
+        if number == 0:
             above = value
             continue
-        if turn == 1:
+        if number == 1:
             below = value
             if not below < 0.0:
                 break
@@ -261,11 +236,11 @@ def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
 
 
 @kernel
-def at_three(series: Array, row: int, at: Three, degree: int) -> Three:
-    """`power_sum` of a row at three points, which takes hardly longer than one."""
+def at_three(powers: Array, at: Three, degree: int) -> Three:
+    """`power_sum` at three points, which takes hardly longer than one."""
     x, y, z = 0.0, 0.0, 0.0
     for k in range(degree, -1, -1):
-        value = series[row, k]
+        value = powers[k]
         x, y, z = x * at[0] + value, y * at[1] + value, z * at[2] + value
     return x, y, z
 
@@ -273,24 +248,24 @@ def at_three(series: Array, row: int, at: Three, degree: int) -> Three:
 @kernel
 def is_clear(work: SpaceWork, m: int, h: float) -> bool:
     """Whether nothing shows at all the points where `clear_length` looks; three of them at a time."""
-    series, marks, degree = work.series, work.marks, highest_power(work)
+    degree = highest_power(work)
     for point in range(0, LOOKS + 1, 3):
         at = h * max(point, EARLY) / LOOKS, h * (point + 1) / LOOKS, h * (point + 2) / LOOKS
         for a in range(m):
-            i = marks[LIST, a]
-            first, held, sticks = CHANNELS * i, marks[ROLE, i] == HELD, marks[MOVES, i] == ZERO
-            if marks[MOVES, i] == SLIDE:
-                x, y, z = at_three(series, first + SIZE, at, degree)
+            i = work.pushing[a]
+            own, held, sticks = work.series[i], work.role[i] == HELD, work.moves[i] == ZERO
+            if work.moves[i] == SLIDE:
+                x, y, z = at_three(own[SIZE], at, degree)
                 if not (x > 0.0 and y > 0.0 and z > 0.0):
                     return False
             if held or sticks:
-                x, y, z = at_three(series, first + RATE0, at, degree - 1)
+                x, y, z = at_three(own[RATE0], at, degree - 1)
                 if not (x > 0.0 and y > 0.0 and z > 0.0):
                     return False
                 if sticks:
-                    mu = work.values[MU, i]
-                    p, q, r = at_three(series, first + RATE1, at, degree - 1)
-                    s, t, u = at_three(series, first + RATE2, at, degree - 1)
+                    mu = work.mu[i]
+                    p, q, r = at_three(own[RATE1], at, degree - 1)
+                    s, t, u = at_three(own[RATE2], at, degree - 1)
                     x, y, z = mu * x, mu * y, mu * z
                     if not (p * p + s * s < x * x and q * q + t * t < y * y and r * r + u * u < z * z):
                         return False
@@ -313,16 +288,16 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
         for point in range(LOOKS + 1):
             at = h * max(point, EARLY) / LOOKS
             for a in range(m):
-                i = work.marks[LIST, a]
-                if work.marks[MOVES, i] == SLIDE:
-                    if not power_sum(work.series, CHANNELS * i + SIZE, at, degree) > 0.0:
+                i = work.pushing[a]
+                if work.moves[i] == SLIDE:
+                    if not power_sum(work.series[i, SIZE], at, degree) > 0.0:
                         shorter = min(shorter, h * max(point - 1, 0) / LOOKS)
-                elif work.marks[MOVES, i] == ZERO:
+                elif work.moves[i] == ZERO:
                     rates_at(work, i, at)
                     if cone_excess(work, i) > 0.0:
                         shorter = min(shorter, at)
-                held = work.marks[ROLE, i] == HELD
-                if held and power_sum(work.series, CHANNELS * i + RATE0, at, degree - 1) < -TINY:
+                held = work.role[i] == HELD
+                if held and power_sum(work.series[i, RATE0], at, degree - 1) < -TINY:
                     shorter = min(shorter, at)
             if shorter < h:
                 break
@@ -335,9 +310,9 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
 @kernel
 def only_slows(work: SpaceWork, i: int) -> bool:
     """Whether contact i, pushed alone, slows its approach whichever way it slides."""
-    values, at = work.values, 3 * i
-    coupling = values[GRAM + at, at + 1] ** 2 + values[GRAM + at, at + 2] ** 2
-    return values[MU, i] ** 2 * coupling <= values[GRAM + at, at] ** 2
+    at = 3 * i
+    coupling = work.gram[at, at + 1] ** 2 + work.gram[at, at + 2] ** 2
+    return work.mu[i] ** 2 * coupling <= work.gram[at, at] ** 2
 
 
 @kernel
@@ -356,21 +331,21 @@ def turning_point(work: SpaceWork, nc: int) -> float:
 
     By the parabola through a contact's normal velocity at the beginning, the middle and the end.
     """
-    values, found = work.values, math.inf
+    found = math.inf
     for i in range(nc):
-        found = min(found, peak_of(-abs(values[C, 3 * i]), values[POINT, 3 * i + 1], values[POINT, 3 * i]))
+        found = min(found, peak_of(-abs(work.now[3 * i]), work.point[3 * i + 1], work.point[3 * i]))
     return found if found < math.inf else 0.0
 
 
 @kernel
 def first_event(
-    work: SpaceWork, nc: int, m: int, books: Books, h: float, alone: bool
+    work: SpaceWork, nc: int, m: int, books: Books, h: float, single: bool
 ) -> tuple[float, int, int]:
-    """Where the step of length h ends, why (GO_ON: no event), and whose event it is; TRY belongs to it.
+    """Where the step of length h ends, why (GO_ON: no event), and whose event it is; `trial` belongs to it.
 
-    ``alone``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
+    ``single``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
     """
-    may_turn = not (alone and only_slows(work, work.marks[LIST, 0]))
+    may_turn = not (single and only_slows(work, work.pushing[0]))
     kind, who, placings = GO_ON, -1, 0
     at, place = (0.5 * h, MIDDLE) if may_turn else (h, END)
     while placings <= PLACINGS:  # `look` has one place of call: the GPU's compiler copies what is called
@@ -388,7 +363,9 @@ def first_event(
             break
         kind, who, placings = found, contact, placings + 1  # it comes before the one found so far
         if placings <= PLACINGS:
-            row = event_polynomial(work, nc, m, books, kind, who)
-            degree = highest_power(work)
-            at = find_root(work.series, row, at, degree) if row >= 0 else leaves_cone(work, who, at)
+            if kind == OUT_OF_CONE:
+                at = leaves_cone(work, who, at)
+            else:
+                write_value(work, nc, m, books, kind, who)
+                at = find_root(work.series[nc, VALUE], at, highest_power(work))
     return at, kind, who

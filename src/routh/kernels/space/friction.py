@@ -1,4 +1,4 @@
-"""Friction of one contact alone in space: the disc and the polygon, minimised exactly.
+"""Friction of one contact in space: the disc and the polygon, minimised exactly.
 
 ``p^T A p / 2 + b^T p`` with ``A`` the contact's tangential block and b its slip rate without friction; the
 minimiser is the friction that opposes slip most (HP23 (16)).
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
-from routh.kernels.space.workspace import CORNER, GRAM, SLIP, WALL, Corners, SpaceWork
+from routh.kernels.space.workspace import WALL, Corners, SpaceWork
 from routh.validation import Array
 
 NEWTON = 60
@@ -101,18 +101,18 @@ def on_polygon(
 
 
 @kernel
-def friction_alone(
+def friction_of(
     work: SpaceWork, corners: Corners, i: int, b0: float, b1: float, radius: float
 ) -> tuple[float, float]:
     """Friction of contact i at zero slip (or on a wall of its polygon) for a normal rate of radius / mu."""
-    values, at = work.values, 3 * i + 1
-    a00, a01, a11 = values[GRAM + at, at], values[GRAM + at, at + 1], values[GRAM + at + 1, at + 1]
+    at = 3 * i + 1
+    a00, a01, a11 = work.gram[at, at], work.gram[at, at + 1], work.gram[at + 1, at + 1]
     if not radius > 0.0:
         return 0.0, 0.0
     if corners is None:
         p0, p1, _ = on_disc(a00, a01, a11, b0, b1, radius)
-    elif work.marks[SLIP, i] == WALL:
-        p0, p1, _ = on_edge(corners, work.marks[CORNER, i], a00, a01, a11, b0, b1, radius)
+    elif work.slip[i] == WALL:
+        p0, p1, _ = on_edge(corners, work.corner[i], a00, a01, a11, b0, b1, radius)
     else:
         p0, p1 = on_polygon(corners, a00, a01, a11, b0, b1, radius)
     return p0, p1

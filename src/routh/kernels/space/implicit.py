@@ -12,70 +12,42 @@ from __future__ import annotations
 import math
 
 from routh.compiling import apart, kernel
-from routh.kernels.space.advance import CURVED, add_up, check_piece, effects, keep_books, write_trace
+from routh.kernels.common.small_linear import factorise, substitute
+from routh.kernels.space.advance import add_up, check_piece, effects, write_trace
 from routh.kernels.space.newton import (
-    BASE,
-    BEFORE,
-    BEGIN,
-    EARLIER,
     FINEST,
-    GONE,
-    KEPT_BEGIN,
-    KEPT_C,
-    KEPT_PUSHED,
-    KEPT_STAGE1,
-    KEPT_STAGE2,
-    MISSED,
     NEARLY_CLOSED,
-    NEWTON,
-    PUSHED,
     SMOOTH,
-    SPEED,
-    STAGE1,
-    STAGE2,
-    STIFF_ROWS,
     disc,
-    eliminate,
     gather,
     list_wanted,
     move_by,
+    pick,
     project,
+    put,
     solve,
-    substitute,
 )
 from routh.kernels.space.straight import normal_length
 from routh.kernels.space.workspace import (
-    AFTER,
     BROKEN,
-    BUDGET,
     BUDGET_ZERO,
     CUT,
     CUT_SHORT,
     DRIVEN,
     ERROR,
     FREE,
-    GLOBAL,
     GO_ON,
-    GRAM,
     HELD,
-    IMPULSE,
     LENGTH,
-    LIST,
-    MOVE,
-    MU,
     NORMAL_ZERO,
-    RATE,
-    ROLE,
     STEPPED,
     STEPS,
     TAKEN,
     VIOLATED,
-    WHOSE,
-    WORK,
     Books,
-    C,
     SpaceWork,
 )
+from routh.validation import Array
 
 GAMMA = 1.0 - math.sqrt(0.5)
 # quadrature of order three with nodes 0, GAMMA and 1, less the weights of the step
@@ -109,29 +81,26 @@ TINY = 1e-11
 
 @kernel
 def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
-    """A step of length h from C: STAGE1, STAGE2, PUSHED, and SPEED at its end; whether it could be solved."""
-    stiff, marks = work.stiff, work.marks
-    for a in range(m):
-        for part in range(3):
-            stiff[BASE, 3 * a + part] = work.values[C, 3 * marks[LIST, a] + part]
+    """A step of length h: `stage1`, `stage2`, `pushed`, at its end `speed`; whether it could be solved."""
+    pick(work, m, work.now, work.base)
     for row in range(3 * m):
-        stiff[STAGE1, row] = stiff[BEGIN, row]
-    if not solve(work, m, None, STAGE1, GAMMA * h, eps, False) <= NEARLY_CLOSED:
+        work.stage1[row] = work.begin[row]
+    if not solve(work, m, None, work.stage1, GAMMA * h, eps, False) <= NEARLY_CLOSED:
         return False
-    move_by(stiff, m, STAGE1, BASE, BASE, (1.0 - GAMMA) * h)
+    move_by(work, m, work.stage1, work.base, work.base, (1.0 - GAMMA) * h)
     for row in range(3 * m):
-        stiff[STAGE2, row] = stiff[STAGE1, row]
-    if not solve(work, m, None, STAGE2, GAMMA * h, eps, False) <= NEARLY_CLOSED:
+        work.stage2[row] = work.stage1[row]
+    if not solve(work, m, None, work.stage2, GAMMA * h, eps, False) <= NEARLY_CLOSED:
         return False
     for row in range(3 * m):
-        stiff[PUSHED, row] = h * ((1.0 - GAMMA) * stiff[STAGE1, row] + GAMMA * stiff[STAGE2, row])
+        work.pushed[row] = h * ((1.0 - GAMMA) * work.stage1[row] + GAMMA * work.stage2[row])
     return True
 
 
 @kernel
 def rests(work: SpaceWork, a: int, eps: float) -> bool:
-    """Whether the contact with place a in LIST does not slip with the velocities SPEED."""
-    t0, t1 = work.stiff[SPEED, 3 * a + 1], work.stiff[SPEED, 3 * a + 2]
+    """Whether the contact with place a in `pushing` does not slip with the velocities `speed`."""
+    t0, t1 = work.speed[3 * a + 1], work.speed[3 * a + 2]
     return t0 * t0 + t1 * t1 <= (CREEP * eps) ** 2
 
 
@@ -142,80 +111,79 @@ def estimate(work: SpaceWork, m: int, h: float, eps: float) -> float:
     Two things: the quadrature's, and that the rates of the first stage belong to other velocities than those
     of the path there, where friction turns with the slip.
     """
-    stiff, marks = work.stiff, work.marks
     size = list_wanted(work, m)
-    project(work, m, None, STAGE2, GAMMA * h, eps, False)
+    project(work, m, None, work.stage2, GAMMA * h, eps, False)
     for a in range(m):
         at = 3 * a
         sticks = rests(work, a, eps)
         for row in range(at, at + 3):
-            begin, first, second = stiff[BEGIN, row], stiff[STAGE1, row], stiff[STAGE2, row]
-            stiff[MISSED, row] = h * (OFF0 * begin + OFF1 * first + OFF2 * second)
+            begin, first, second = work.begin[row], work.stage1[row], work.stage2[row]
+            work.missed[row] = h * (OFF0 * begin + OFF1 * first + OFF2 * second)
             beside = STUCK * (first - second) if sticks else PATH0 * begin + PATH1 * first + PATH2 * second
-            stiff[BEFORE, row] = WEIGHT1 * h * h * beside
+            work.before[row] = WEIGHT1 * h * h * beside
     e = 0
     for a in range(m):
-        i, at, normal = marks[LIST, a], 3 * a, 0.0
-        if marks[ROLE, i] == HELD:
-            n, y = stiff[STAGE2, at], stiff[SPEED, at] / (GAMMA * h * stiff[STIFF_ROWS + at, at])
-            normal = stiff[MISSED, at]
-            stiff[NEWTON, e] = (1.0 - n / math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)) * normal
-            normal *= work.values[MU, i]
+        i, at, normal = work.pushing[a], 3 * a, 0.0
+        if work.role[i] == HELD:
+            n, y = work.stage2[at], work.speed[at] / (GAMMA * h * work.pushing_gram[at, at])
+            normal = work.missed[at]
+            work.right[e] = (1.0 - n / math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)) * normal
+            normal *= work.mu[i]
             e += 1
         d00, d01, d10, d11, p00, p01, p10, p11, u0, u1, _, _ = disc(
-            work, None, a, STAGE2, GAMMA * h, eps, False
+            work, None, a, work.stage2, GAMMA * h, eps, False
         )
         t0, t1 = 0.0, 0.0
         if not rests(work, a, eps):
             for column in range(3 * m):
-                t0 += stiff[STIFF_ROWS + at + 1, column] * stiff[BEFORE, column]
-                t1 += stiff[STIFF_ROWS + at + 2, column] * stiff[BEFORE, column]
-        f0, f1 = stiff[MISSED, at + 1], stiff[MISSED, at + 2]
-        stiff[NEWTON, e] = d00 * f0 + d01 * f1 - u0 * normal - p00 * t0 - p01 * t1
-        stiff[NEWTON, e + 1] = d10 * f0 + d11 * f1 - u1 * normal - p10 * t0 - p11 * t1
+                t0 += work.pushing_gram[at + 1, column] * work.before[column]
+                t1 += work.pushing_gram[at + 2, column] * work.before[column]
+        f0, f1 = work.missed[at + 1], work.missed[at + 2]
+        work.right[e] = d00 * f0 + d01 * f1 - u0 * normal - p00 * t0 - p01 * t1
+        work.right[e + 1] = d10 * f0 + d11 * f1 - u1 * normal - p10 * t0 - p11 * t1
         e += 2
-    if not eliminate(work, size):
+    if not factorise(work.equations, work.pivot, size):
         return math.inf
-    substitute(work, size)
+    substitute(work.equations, work.pivot, work.right, size)
     for row in range(3 * m):
-        stiff[MISSED, row] = 0.0
+        work.missed[row] = 0.0
     for q in range(size):
-        stiff[MISSED, marks[WHOSE, q]] = stiff[NEWTON, q]
+        work.missed[work.whose[q]] = work.right[q]
     square = 0.0
     for row in range(3 * m):
         for column in range(3 * m):
-            square += stiff[MISSED, row] * stiff[STIFF_ROWS + row, column] * stiff[MISSED, column]
+            square += work.missed[row] * work.pushing_gram[row, column] * work.missed[column]
     return math.sqrt(square) if square > 0.0 else (0.0 if square == square else math.inf)
 
 
 @kernel
-def changed_by(work: SpaceWork, m: int, of: int, row: int, share: float) -> float:
-    """What ``share`` times the impulses in a row of `stiff` change contact coordinate ``row`` by."""
-    stiff, marks, value = work.stiff, work.marks, 0.0
+def changed_by(work: SpaceWork, m: int, of: Array, row: int, share: float) -> float:
+    """What ``share`` times the impulses ``of`` change contact coordinate ``row`` by."""
+    value = 0.0
     for a in range(m):
-        at = 3 * marks[LIST, a]
-        value += work.values[GRAM + row, at] * stiff[of, 3 * a]
-        value += work.values[GRAM + row, at + 1] * stiff[of, 3 * a + 1]
-        value += work.values[GRAM + row, at + 2] * stiff[of, 3 * a + 2]
+        at = 3 * work.pushing[a]
+        value += work.gram[row, at] * of[3 * a]
+        value += work.gram[row, at + 1] * of[3 * a + 1]
+        value += work.gram[row, at + 2] * of[3 * a + 2]
     return share * value
 
 
 @kernel
 def worked(work: SpaceWork, m: int, a: int, h: float) -> float:
-    """Work of the normal impulse of the contact with place a in LIST, by the step's own quadrature."""
-    i = work.marks[LIST, a]
-    y1 = work.values[C, 3 * i] + changed_by(work, m, STAGE1, 3 * i, GAMMA * h)
-    y2 = work.values[C, 3 * i] + changed_by(work, m, PUSHED, 3 * i, 1.0)
-    return h * ((1.0 - GAMMA) * work.stiff[STAGE1, 3 * a] * y1 + GAMMA * work.stiff[STAGE2, 3 * a] * y2)
+    """Work of the normal impulse of the contact with place a in `pushing`, by the step's own quadrature."""
+    i = work.pushing[a]
+    y1 = work.now[3 * i] + changed_by(work, m, work.stage1, 3 * i, GAMMA * h)
+    y2 = work.now[3 * i] + changed_by(work, m, work.pushed, 3 * i, 1.0)
+    return h * ((1.0 - GAMMA) * work.stage1[3 * a] * y1 + GAMMA * work.stage2[3 * a] * y2)
 
 
 @kernel
 def direction(work: SpaceWork, i: int) -> float:
     """1: contact i approaches, and its event is that it stops; -1: it separates; 0: it has none."""
-    y, role = work.values[C, 3 * i], work.marks[ROLE, i]
+    y, role = work.now[3 * i], work.role[i]
     if role == HELD:
         return 0.0
-    if y < -TINY or (role == DRIVEN and y <= TINY and not work.values[BUDGET, i] > 0.0):
+    if y < -TINY or (role == DRIVEN and y <= TINY and not work.budget[i] > 0.0):
         return 1.0
     return -1.0 if y > TINY else 0.0
 
@@ -226,45 +194,49 @@ def farthest_event(
 ) -> tuple[float, int, int, float]:
     """The event that the step has passed most: (value, kind, contact, its rate); values above 0 are passed.
 
-    ``keep``: EARLIER keeps all values; else who is passed is chosen by where it was, on a line from EARLIER.
+    ``keep``: `earlier` keeps all values; else who is passed is chosen by where it was, on a line from there.
     """
-    stiff, values, marks = work.stiff, work.values, work.marks
     value, kind, who, rate, first = -math.inf, GO_ON, -1, 0.0, 2.0
     for i in range(nc):
         sign = direction(work, i)
         if sign == 0.0:
             continue
-        y = sign * (values[C, 3 * i] + changed_by(work, m, PUSHED, 3 * i, 1.0))
+        y = sign * (work.now[3 * i] + changed_by(work, m, work.pushed, 3 * i, 1.0))
         if keep:
-            stiff[EARLIER, i] = y
+            work.earlier[i] = y
         if not y > 0.0:
             if value <= 0.0 and y > value:
-                value, kind, who, rate = y, NORMAL_ZERO, i, sign * changed_by(work, m, STAGE2, 3 * i, 1.0)
+                value, kind, who, rate = (
+                    y,
+                    NORMAL_ZERO,
+                    i,
+                    sign * changed_by(work, m, work.stage2, 3 * i, 1.0),
+                )
         else:
-            at = stiff[EARLIER, i] / (stiff[EARLIER, i] - y) if stiff[EARLIER, i] < 0.0 else 0.0
+            at = work.earlier[i] / (work.earlier[i] - y) if work.earlier[i] < 0.0 else 0.0
             if at < first:
                 first, value, kind, who = at, y, NORMAL_ZERO, i
-                rate = sign * changed_by(work, m, STAGE2, 3 * i, 1.0)
+                rate = sign * changed_by(work, m, work.stage2, 3 * i, 1.0)
     if books is not None:
         for a in range(m):
-            i = marks[LIST, a]
-            if marks[ROLE, i] != DRIVEN or not values[BUDGET, i] > 0.0:
+            i = work.pushing[a]
+            if work.role[i] != DRIVEN or not work.budget[i] > 0.0:
                 continue
-            spent, slope = worked(work, m, a, h), stiff[STAGE2, 3 * a]
+            spent, slope = worked(work, m, a, h), work.stage2[3 * a]
             if books == 1:
-                spent = stiff[PUSHED, 3 * a] if values[C, 3 * i] >= 0.0 else -1.0
+                spent = work.pushed[3 * a] if work.now[3 * i] >= 0.0 else -1.0
             else:
-                slope *= values[C, 3 * i] + changed_by(work, m, PUSHED, 3 * i, 1.0)
-            left = spent - values[BUDGET, i]
+                slope *= work.now[3 * i] + changed_by(work, m, work.pushed, 3 * i, 1.0)
+            left = spent - work.budget[i]
             if keep:
-                stiff[EARLIER, nc + i] = left
+                work.earlier[nc + i] = left
             if not left > 0.0:
                 if value <= 0.0 and left > value:
                     value, kind, who, rate = left, BUDGET_ZERO, i, slope
             else:
                 at = (
-                    stiff[EARLIER, nc + i] / (stiff[EARLIER, nc + i] - left)
-                    if stiff[EARLIER, nc + i] < 0.0
+                    work.earlier[nc + i] / (work.earlier[nc + i] - left)
+                    if work.earlier[nc + i] < 0.0
                     else 0.0
                 )
                 if at < first:
@@ -274,10 +246,10 @@ def farthest_event(
 
 @kernel
 def begin_events(work: SpaceWork, nc: int) -> None:
-    """EARLIER: how far events are before the step."""
+    """`earlier`: how far events are before the step."""
     for i in range(nc):
-        work.stiff[EARLIER, i] = -abs(work.values[C, 3 * i])
-        work.stiff[EARLIER, nc + i] = -work.values[BUDGET, i]
+        work.earlier[i] = -abs(work.now[3 * i])
+        work.earlier[nc + i] = -work.budget[i]
 
 
 @kernel
@@ -286,27 +258,26 @@ def place_event(
 ) -> tuple[float, int, int, bool]:
     """The first event within a step of length h that `both_stages` took: (length, kind, contact, solved).
 
-    PUSHED belongs to that length. GO_ON: there is none.
+    `pushed` belongs to that length. GO_ON: there is none.
     """
-    stiff = work.stiff
     value, kind, who, rate = farthest_event(work, nc, m, books, h, False)
     if not value > 0.0:
         return h, GO_ON, -1, True
     low, high = 0.0, h
-    for turn in range(60):
+    for number in range(60):
         row = who if kind == NORMAL_ZERO else nc + who
         near = -value / rate if rate != 0.0 else math.inf
         if abs(value) <= PLACED and abs(near) <= 0.02 * h and abs(near) <= 1e-3:
             for at in range(3 * m):
-                stiff[PUSHED, at] += near * stiff[STAGE2, at]
-            work.values[GLOBAL, ERROR] += near * near / max(h, 1e-12)
+                work.pushed[at] += near * work.stage2[at]
+            work.course[ERROR] += near * near / max(h, 1e-12)
             return h + near, kind, who, True
         if value > 0.0:
             high = h
         guess = h + near
-        if value > 0.0 and stiff[EARLIER, row] < 0.0 and not low < guess < high:
-            guess = low + (high - low) * stiff[EARLIER, row] / (stiff[EARLIER, row] - value)
-        if not low < guess < high or turn % 6 == 5:
+        if value > 0.0 and work.earlier[row] < 0.0 and not low < guess < high:
+            guess = low + (high - low) * work.earlier[row] / (work.earlier[row] - value)
+        if not low < guess < high or number % 6 == 5:
             guess = 0.5 * (low + high)
         h = guess
         if not both_stages(work, m, h, eps):
@@ -321,41 +292,35 @@ def place_event(
 @kernel
 def check_stages(work: SpaceWork, m: int, h: float) -> None:
     """VIOLATED: by how much friction does not oppose the slip at a stage, recomputed from its rates."""
-    stiff, values, marks = work.stiff, work.values, work.marks
     for a in range(m):
-        power, at = 0.0, 3 * marks[LIST, a]
+        power, at = 0.0, 3 * work.pushing[a]
         for part in range(1, 3):
-            t = values[C, at + part] + changed_by(work, m, STAGE1, at + part, GAMMA * h)
-            power += (1.0 - GAMMA) * h * stiff[STAGE1, 3 * a + part] * t
-            t = values[C, at + part] + changed_by(work, m, PUSHED, at + part, 1.0)
-            power += GAMMA * h * stiff[STAGE2, 3 * a + part] * t
-        if not power <= values[GLOBAL, VIOLATED]:
-            values[GLOBAL, VIOLATED] = power
+            t = work.now[at + part] + changed_by(work, m, work.stage1, at + part, GAMMA * h)
+            power += (1.0 - GAMMA) * h * work.stage1[3 * a + part] * t
+            t = work.now[at + part] + changed_by(work, m, work.pushed, at + part, 1.0)
+            power += GAMMA * h * work.stage2[3 * a + part] * t
+        if not power <= work.course[VIOLATED]:
+            work.course[VIOLATED] = power
 
 
 @kernel
 def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> None:
-    """Move by PUSHED; contact ``who`` comes to rest normally."""
-    stiff, values, marks = work.stiff, work.values, work.marks
+    """Move by `pushed`; contact ``who`` comes to rest normally."""
     if books is not None:
         for a in range(m):
-            values[WORK, marks[LIST, a]] = worked(work, m, a, h)
-    for a in range(m):
-        for part in range(3):
-            values[IMPULSE, 3 * marks[LIST, a] + part] = stiff[PUSHED, 3 * a + part]
+            work.worked[work.pushing[a]] = worked(work, m, a, h)
+    put(work, m, work.pushed, work.impulse)
     check_piece(work, m, books, False)
     check_stages(work, m, h)
     for i in range(nc):
-        y, t0, t1 = effects(work, m, IMPULSE, i)
-        y += values[C, 3 * i]
-        if i == who or (marks[ROLE, i] == HELD and abs(y) <= RESTS):
+        y, t0, t1 = effects(work, m, work.impulse, i)
+        y += work.now[3 * i]
+        if i == who or (work.role[i] == HELD and abs(y) <= RESTS):
             y = 0.0
-        values[AFTER, i] = y
-        values[C, 3 * i + 1] += t0
-        values[C, 3 * i + 2] += t1
-    if books is not None:
-        keep_books(work, nc, books, CURVED)
-    add_up(work, nc, m)
+        work.after[i] = y
+        work.now[3 * i + 1] += t0
+        work.now[3 * i + 2] += t1
+    add_up(work, nc, m, books, False)
 
 
 @kernel
@@ -367,14 +332,11 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
     may leave the cones, since it is hardly determined how contacts squeeze each other, but moves no more.
     What cannot be followed in MOST_FINE steps is that increment's.
     """
-    stiff, values, marks = work.stiff, work.values, work.marks
-    for a in range(m):
-        for part in range(3):
-            row = 3 * a + part
-            stiff[KEPT_C, row] = values[C, 3 * marks[LIST, a] + part]
-            stiff[KEPT_BEGIN, row], stiff[KEPT_PUSHED, row] = stiff[BEGIN, row], stiff[PUSHED, row]
-            stiff[KEPT_STAGE1, row], stiff[KEPT_STAGE2, row] = stiff[STAGE1, row], stiff[STAGE2, row]
-            stiff[GONE, row] = 0.0
+    pick(work, m, work.now, work.kept_now)
+    for row in range(3 * m):
+        work.kept_begin[row], work.kept_pushed[row] = work.begin[row], work.pushed[row]
+        work.kept_stage1[row], work.kept_stage2[row] = work.stage1[row], work.stage2[row]
+        work.gone[row] = 0.0
     done, length = 0.0, 1e-3 * h
     for _ in range(MOST_FINE):
         length = min(max(length, SHORTEST_FINE * h), h - done)
@@ -386,76 +348,68 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
         if not error < math.inf:
             break
         done += length
+        put(work, m, work.pushed, work.impulse)
+        for row in range(3 * m):
+            work.gone[row] += work.pushed[row]
+            work.begin[row] = work.stage2[row]
+        write_trace(work, m, work.impulse)
         for a in range(m):
-            at = 3 * marks[LIST, a]
+            at = 3 * work.pushing[a]
             for part in range(3):
-                row = 3 * a + part
-                values[IMPULSE, at + part] = stiff[PUSHED, row]
-                stiff[GONE, row] += stiff[PUSHED, row]
-                stiff[BEGIN, row] = stiff[STAGE2, row]
-        write_trace(work, m, IMPULSE)
-        for a in range(m):
-            at = 3 * marks[LIST, a]
-            for part in range(3):
-                values[C, at + part] = stiff[KEPT_C, 3 * a + part] + changed_by(work, m, GONE, at + part, 1.0)
+                work.now[at + part] = work.kept_now[3 * a + part] + changed_by(
+                    work, m, work.gone, at + part, 1.0
+                )
         if not done < h * (1.0 - 1e-9):
             break
         length *= min(GROWS, SAFETY * math.pow(FINE * h / max(error, 1e-300), 1.0 / 3.0))
-    for a in range(m):
-        for part in range(3):
-            row = 3 * a + part
-            values[IMPULSE, 3 * marks[LIST, a] + part] = stiff[KEPT_PUSHED, row] - stiff[GONE, row]
-    write_trace(work, m, IMPULSE)
-    for a in range(m):
-        for part in range(3):
-            row = 3 * a + part
-            values[C, 3 * marks[LIST, a] + part] = stiff[KEPT_C, row]
-            stiff[BEGIN, row], stiff[PUSHED, row] = stiff[KEPT_BEGIN, row], stiff[KEPT_PUSHED, row]
-            stiff[STAGE1, row], stiff[STAGE2, row] = stiff[KEPT_STAGE1, row], stiff[KEPT_STAGE2, row]
+    for row in range(3 * m):
+        work.pushed[row] = work.kept_pushed[row] - work.gone[row]
+    put(work, m, work.pushed, work.impulse)
+    write_trace(work, m, work.impulse)
+    put(work, m, work.kept_now, work.now)
+    for row in range(3 * m):
+        work.begin[row], work.pushed[row] = work.kept_begin[row], work.kept_pushed[row]
+        work.stage1[row], work.stage2[row] = work.kept_stage1[row], work.kept_stage2[row]
 
 
 @kernel
 def stop_creeping(work: SpaceWork, m: int, snap: float) -> None:
     """Slips of contacts that stick are none; what that changes counts as error."""
-    values, marks = work.values, work.marks
     for a in range(m):
-        at = 3 * marks[LIST, a]
-        slip = math.sqrt(values[C, at + 1] ** 2 + values[C, at + 2] ** 2)
+        at = 3 * work.pushing[a]
+        slip = math.sqrt(work.now[at + 1] ** 2 + work.now[at + 2] ** 2)
         if slip <= snap:
-            values[GLOBAL, ERROR] += slip
-            values[C, at + 1] = values[C, at + 2] = 0.0
+            work.course[ERROR] += slip
+            work.now[at + 1] = work.now[at + 2] = 0.0
 
 
 @kernel
 def begin_stiff(work: SpaceWork, nc: int, m: int) -> None:
     """A piece by implicit steps, after its rates are known: where they begin, and the first step's length."""
-    stiff, values, marks = work.stiff, work.values, work.marks
     gather(work, m)
-    for a in range(m):
-        for part in range(3):
-            stiff[BEGIN, 3 * a + part] = values[RATE, 3 * marks[LIST, a] + part]
-    values[MOVE, LENGTH] = min(0.2 * normal_length(values, nc)[0], 1.0)
+    pick(work, m, work.rate, work.begin)
+    work.course[LENGTH] = min(0.2 * normal_length(work, nc)[0], 1.0)
 
 
 @kernel
 def slip_unit(work: SpaceWork, i: int) -> float:
     """What a slip of contact i is divided by to tell how far, by its energy, its end moves the velocity."""
-    g = GRAM + 3 * i
-    return math.sqrt(max(0.5 * (work.values[g + 1, 3 * i + 1] + work.values[g + 2, 3 * i + 2]), 1e-300))
+    g, h = 3 * i + 1, 3 * i + 2
+    return math.sqrt(max(0.5 * (work.gram[g, g] + work.gram[h, h]), 1e-300))
 
 
 @kernel
 def before_kink(work: SpaceWork, m: int) -> float:
-    """The length at which a first slip above KINK nearly ends, by the rates BEGIN."""
-    values, least = work.values, math.inf
+    """The length at which a first slip above KINK nearly ends, by the rates `begin`."""
+    least = math.inf
     for a in range(m):
-        i = work.marks[LIST, a]
+        i = work.pushing[a]
         at, unit = 3 * i, slip_unit(work, i)
-        t0, t1 = values[C, at + 1], values[C, at + 2]
+        t0, t1 = work.now[at + 1], work.now[at + 2]
         square = t0 * t0 + t1 * t1
         if square > (KINK * unit) ** 2:
-            closing = -t0 * changed_by(work, m, BEGIN, at + 1, 1.0)
-            closing -= t1 * changed_by(work, m, BEGIN, at + 2, 1.0)
+            closing = -t0 * changed_by(work, m, work.begin, at + 1, 1.0)
+            closing -= t1 * changed_by(work, m, work.begin, at + 2, 1.0)
             if closing > 0.0:
                 share = NEARLY if square < (SMALL * unit) ** 2 else HALFWAY
                 least = min(least, share * square / closing)
@@ -465,13 +419,13 @@ def before_kink(work: SpaceWork, m: int) -> float:
 @kernel
 def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
     """The sum of the slips that end within the step, and of shares of those that turn: angle cubed."""
-    values, missed = work.values, 0.0
+    missed = 0.0
     for a in range(m):
-        i = work.marks[LIST, a]
+        i = work.pushing[a]
         at, unit = 3 * i, slip_unit(work, i)
-        t0, t1 = values[C, at + 1], values[C, at + 2]
-        e0 = t0 + changed_by(work, m, PUSHED, at + 1, 1.0)
-        e1 = t1 + changed_by(work, m, PUSHED, at + 2, 1.0)
+        t0, t1 = work.now[at + 1], work.now[at + 2]
+        e0 = t0 + changed_by(work, m, work.pushed, at + 1, 1.0)
+        e1 = t1 + changed_by(work, m, work.pushed, at + 2, 1.0)
         before, after = math.sqrt(t0 * t0 + t1 * t1), math.sqrt(e0 * e0 + e1 * e1)
         if after <= CREEP * eps:
             missed += before / unit
@@ -487,14 +441,13 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
 
     A solve that fails is tried with shorter steps; then what is held is let go, which is always allowed.
     """
-    stiff, values = work.stiff, work.values
     eps = min(SMOOTH, 1e-3 * tolerance)
     allowed = LOCAL * tolerance
-    h, error, before, solved, turns = values[MOVE, LENGTH], 0.0, math.inf, False, 0
+    h, error, before, solved, turns = work.course[LENGTH], 0.0, math.inf, False, 0
     h = min(h, before_kink(work, m))
     while True:
-        h = min(h, values[GLOBAL, CUT])
-        values[GLOBAL, STEPS] += 1.0
+        h = min(h, work.course[CUT])
+        work.course[STEPS] += 1.0
         solved = both_stages(work, m, h, eps)
         error = estimate(work, m, h, eps) if solved else math.inf
         missed = solved and turns < HALVINGS and missed_slips(work, m, eps) > 4.0 * KINK
@@ -508,21 +461,21 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
             return let_go(work, m), -1
     following = h * min(GROWS, SAFETY * math.pow(allowed / max(error, 1e-300), 1.0 / 3.0))
     begin_events(work, nc)
-    ends_at_cut = h >= values[GLOBAL, CUT]
+    ends_at_cut = h >= work.course[CUT]
     h, kind, who, solved = place_event(work, nc, m, books, h, eps)
     if not solved:
         return let_go(work, m), -1
-    values[GLOBAL, ERROR] += UNSURE * error + KINKED * missed_slips(work, m, eps)
+    work.course[ERROR] += UNSURE * error + KINKED * missed_slips(work, m, eps)
     if work.trace.shape[0] > 0:
         write_finely(work, m, h, eps)
     walk(work, nc, m, books, h, who if kind == NORMAL_ZERO else -1)
-    values[GLOBAL, CUT] -= h
-    values[MOVE, TAKEN] += 1.0
+    work.course[CUT] -= h
+    work.course[TAKEN] += 1.0
     for row in range(3 * m):
-        stiff[BEGIN, row] = stiff[STAGE2, row]
-    values[MOVE, LENGTH] = following
+        work.begin[row] = work.stage2[row]
+    work.course[LENGTH] = following
     if kind == GO_ON:
-        if ends_at_cut or values[MOVE, TAKEN] >= MOST_STEPS or following > FARTHEST:
+        if ends_at_cut or work.course[TAKEN] >= MOST_STEPS or following > FARTHEST:
             kind = CUT_SHORT
         else:
             return STEPPED, -1
@@ -533,10 +486,10 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
 @kernel
 def let_go(work: SpaceWork, m: int) -> int:
     """After a solve that failed: GO_ON without what was held; BROKEN where nothing was."""
-    marks, found = work.marks, BROKEN
+    found = BROKEN
     for a in range(m):
-        i = marks[LIST, a]
-        if marks[ROLE, i] == HELD:
-            marks[ROLE, i] = FREE
+        i = work.pushing[a]
+        if work.role[i] == HELD:
+            work.role[i] = FREE
             found = GO_ON
     return found

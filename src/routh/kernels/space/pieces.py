@@ -21,10 +21,7 @@ from routh.kernels.space.straight import (
 )
 from routh.kernels.space.workspace import (
     BROKEN,
-    BUDGET,
     BUDGET_ZERO,
-    CHANGE,
-    COURSE,
     CREEPS,
     CURVES,
     CUT,
@@ -33,15 +30,12 @@ from routh.kernels.space.workspace import (
     DRIVEN,
     EVENT,
     FREE,
-    GLOBAL,
     GO_ON,
     HELD,
     JAMMED,
     JAMS,
-    KEPT,
     LET_GO,
     MAY_END,
-    MOVE,
     MOVES_ON,
     NO_RATES,
     NORMAL_ZERO,
@@ -49,24 +43,19 @@ from routh.kernels.space.workspace import (
     PIECE,
     PIECES,
     PUSHING,
-    RATE,
     RATES,
     REDRAWN,
     REDRAWS,
-    ROLE,
     SHARE,
     SLIDE,
-    SLIP,
     SLIP_ZERO,
     STAYS,
     STEPPED,
     STIFF,
     SWEEPS,
     TAKEN,
-    WEIGHT,
     WRITTEN,
     Books,
-    C,
     Corners,
     SpaceWork,
 )
@@ -78,14 +67,13 @@ JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; time
 @kernel
 def drop_idle(work: SpaceWork, nc: int, still: float) -> bool:
     """Leave held contacts that need no push alone; whether no driven contact would push while separating."""
-    values, marks = work.values, work.marks
     for i in range(nc):
-        if marks[ROLE, i] == HELD and not values[RATE, 3 * i] > 0.0:
-            marks[ROLE, i] = FREE
-        if marks[ROLE, i] == DRIVEN and values[C, 3 * i] >= 0.0 and not values[BUDGET, i] > 0.0:
-            if values[CHANGE, 3 * i] > still:
+        if work.role[i] == HELD and not work.rate[3 * i] > 0.0:
+            work.role[i] = FREE
+        if work.role[i] == DRIVEN and work.now[3 * i] >= 0.0 and not work.budget[i] > 0.0:
+            if work.change[3 * i] > still:
                 return False
-            values[CHANGE, 3 * i] = min(values[CHANGE, 3 * i], 0.0)
+            work.change[3 * i] = min(work.change[3 * i], 0.0)
     return True
 
 
@@ -93,7 +81,7 @@ def drop_idle(work: SpaceWork, nc: int, still: float) -> bool:
 def is_curved(work: SpaceWork, nc: int) -> bool:
     """Whether a contact that slides already pushes; those that begin to slip go straight on."""
     for i in range(nc):
-        if work.marks[ROLE, i] != FREE and work.marks[SLIP, i] == SLIDE:
+        if work.role[i] != FREE and work.slip[i] == SLIDE:
             return True
     return False
 
@@ -101,12 +89,11 @@ def is_curved(work: SpaceWork, nc: int) -> bool:
 @kernel
 def budget_length(work: SpaceWork, nc: int, books: int) -> float:
     """Length of a straight piece until a budget is used up: work is quadratic in the length."""
-    values = work.values
     least = math.inf
     for i in range(nc):
-        if work.marks[ROLE, i] != DRIVEN or not values[BUDGET, i] > 0.0:
+        if work.role[i] != DRIVEN or not work.budget[i] > 0.0:
             continue
-        y, rate, left = values[C, 3 * i], values[CHANGE, 3 * i], values[BUDGET, i] / values[RATE, 3 * i]
+        y, rate, left = work.now[3 * i], work.change[3 * i], work.budget[i] / work.rate[3 * i]
         if y < 0.0 or (y == 0.0 and rate <= 0.0):
             continue
         length = left
@@ -120,9 +107,8 @@ def budget_length(work: SpaceWork, nc: int, books: int) -> float:
 @kernel
 def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None) -> int:
     """A straight piece: why it ended."""
-    values = work.values
-    m, entry = int(values[MOVE, PUSHING]), NOBODY
-    length, who = normal_length(values, nc)
+    m, entry = int(work.course[PUSHING]), NOBODY
+    length, who = normal_length(work, nc)
     kind = NORMAL_ZERO
     if corners is not None:
         wall = wall_length(work, nc, corners)
@@ -132,8 +118,8 @@ def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, rec
         spent = budget_length(work, nc, books)
         if spent < length:
             length, who, kind = spent, -1, BUDGET_ZERO
-    if values[GLOBAL, CUT] < length:
-        length, who, kind = values[GLOBAL, CUT], -1, CUT_SHORT
+    if work.course[CUT] < length:
+        length, who, kind = work.course[CUT], -1, CUT_SHORT
     if not length < math.inf:
         return BROKEN
     if record is not None:
@@ -142,7 +128,7 @@ def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, rec
         advance_straight(work, nc, m, books, length, who)
     if record is not None:
         finish_straight(record, entry, work, nc, books)
-    values[GLOBAL, CUT] -= length
+    work.course[CUT] -= length
     return kind
 
 
@@ -154,8 +140,8 @@ def jamming_rate(work: SpaceWork, nc: int) -> float:
     """
     limit = JAMMING
     for i in range(nc):
-        if work.marks[ROLE, i] == HELD:
-            while limit < 2.0 * work.values[RATE, 3 * i] < math.inf:
+        if work.role[i] == HELD:
+            while limit < 2.0 * work.rate[3 * i] < math.inf:
                 limit *= FARTHER
     return limit
 
@@ -167,54 +153,51 @@ def step_on(work: SpaceWork, nc: int, books: Books, record: Record | None, toler
     Friction that leaves its cone cuts the stage short, which is always allowed: slip would begin there
     with the square of the length, too slowly for a series.
     """
-    values, marks = work.values, work.marks
-    kind, who = step_curve(work, nc, int(values[MOVE, PUSHING]), books, record, tolerance)
+    kind, who = step_curve(work, nc, int(work.course[PUSHING]), books, record, tolerance)
     if kind == SLIP_ZERO:
-        values[C, 3 * who + 1] = values[C, 3 * who + 2] = 0.0
-        kind = GO_ON if values[GLOBAL, STAYS] > 0.0 else SLIP_ZERO
+        work.now[3 * who + 1] = work.now[3 * who + 2] = 0.0
+        kind = GO_ON if work.course[STAYS] > 0.0 else SLIP_ZERO
     if kind == JAMS:
         return CUT_SHORT
     if kind == LET_GO or kind == OUT_OF_CONE:
-        kind = GO_ON if marks[ROLE, who] == HELD else CUT_SHORT
-        if marks[ROLE, who] == HELD:
-            marks[ROLE, who] = FREE
+        kind = GO_ON if work.role[who] == HELD else CUT_SHORT
+        if work.role[who] == HELD:
+            work.role[who] = FREE
     return kind
 
 
 @kernel
 def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | None) -> bool:
     """What pushes and where it slips, after the rates are known; whether they can be."""
-    values = work.values
-    still = STILL * largest_rate(values, nc)
+    still = STILL * largest_rate(work, nc)
     if not drop_idle(work, nc, still):
         return False
     settle(work, nc, corners, still)
-    values[MOVE, PUSHING] = list_pushing(work, nc)
-    values[MOVE, TAKEN], values[MOVE, MAY_END] = 0.0, 1.0
-    if values[COURSE, PIECE] == 0.0:
-        values[GLOBAL, CUT] = math.inf
-        if values[COURSE, SHARE] < 1.0:
-            values[GLOBAL, CUT] = values[COURSE, SHARE] * min(normal_length(values, nc)[0], 4.0)
+    work.course[PUSHING] = list_pushing(work, nc)
+    work.course[TAKEN], work.course[MAY_END] = 0.0, 1.0
+    if work.course[PIECE] == 0.0:
+        work.course[CUT] = math.inf
+        if work.course[SHARE] < 1.0:
+            work.course[CUT] = work.course[SHARE] * min(normal_length(work, nc)[0], 4.0)
     if record is not None:
-        values[MOVE, WRITTEN] = record.total[ENTRIES]
+        work.course[WRITTEN] = record.total[ENTRIES]
     return True
 
 
 @kernel
 def after_piece(work: SpaceWork, nc: int, kind: int, counts: bool) -> int:
     """What comes after a piece that ended, or has not even begun; ``counts``: it is one."""
-    values = work.values
     if counts:
-        values[COURSE, PIECE] += 1.0
-    piece = values[COURSE, PIECE]
-    if kind == GO_ON and not values[GLOBAL, CUT] <= 0.0 and piece < MOST_PIECES:
+        work.course[PIECE] += 1.0
+    piece = work.course[PIECE]
+    if kind == GO_ON and not work.course[CUT] <= 0.0 and piece < MOST_PIECES:
         return RATES
     if kind == BROKEN and piece == 0.0:
-        return REDRAWS if values[COURSE, REDRAWN] == 0.0 else NO_RATES
+        return REDRAWS if work.course[REDRAWN] == 0.0 else NO_RATES
     for i in range(nc):
-        values[KEPT, i] = values[WEIGHT, i]
-    values[COURSE, PIECES] += piece
-    values[COURSE, EVENT] += 1.0
+        work.kept[i] = work.weight[i]
+    work.course[PIECES] += piece
+    work.course[EVENT] += 1.0
     return DRAWS
 
 
@@ -233,7 +216,6 @@ def advance_stage(
     The drawn roles are followed piece by piece to the next event. SHARE < 1 cuts the stage short at this
     share of the way, on a straight line, to the next zero. NO_RATES: roles that cannot be.
     """
-    values = work.values
     if state == RATES:
         classify(work, nc, corners)
         state = first_rates(work, nc)
@@ -244,10 +226,10 @@ def advance_stage(
     kind, moved = BROKEN, False
     if state == MOVES_ON and begin_piece(work, nc, corners, record):
         if corners is None and is_curved(work, nc):
-            if values[COURSE, STIFF] >= (1.0 if tolerance > FINE else ALWAYS):
-                begin_stiff(work, nc, int(values[MOVE, PUSHING]))
+            if work.course[STIFF] >= (1.0 if tolerance > FINE else ALWAYS):
+                begin_stiff(work, nc, int(work.course[PUSHING]))
                 return CREEPS
-            values[GLOBAL, JAMMED] = jamming_rate(work, nc)
+            work.course[JAMMED] = jamming_rate(work, nc)
             return CURVES
         kind, moved = straight_piece(work, nc, corners, books, record), True
     if corners is None and state == CURVES:
@@ -255,11 +237,11 @@ def advance_stage(
         if kind == STEPPED:
             return state
     if corners is None and state == CREEPS:
-        kind, moved = step_stiff(work, nc, int(values[MOVE, PUSHING]), books, tolerance)[0], True
+        kind, moved = step_stiff(work, nc, int(work.course[PUSHING]), books, tolerance)[0], True
         if record is not None:
             note_margin(record, 0.0)  # these steps have no derivatives
         if kind == STEPPED:
             return state
-    if record is not None and moved and values[COURSE, PIECE] == 0.0:
-        write_stage(record, nc, values[COURSE, SHARE], int(values[MOVE, WRITTEN]))
+    if record is not None and moved and work.course[PIECE] == 0.0:
+        write_stage(record, nc, work.course[SHARE], int(work.course[WRITTEN]))
     return after_piece(work, nc, kind, moved and not (kind == BROKEN and is_curved(work, nc)))

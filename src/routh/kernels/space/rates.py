@@ -11,37 +11,25 @@ import math
 
 from routh.compiling import apart, kernel
 from routh.kernels.space.advance import list_pushing
-from routh.kernels.space.friction import friction_alone
+from routh.kernels.space.friction import friction_of
 from routh.kernels.space.newton import find_rates
 from routh.kernels.space.workspace import (
-    CHANGE,
-    COURSE,
     DRIVEN,
     FREE,
-    GLOBAL,
-    GRAM,
     HELD,
     MOVES_ON,
-    MU,
     NO_FRICTION,
     NO_RATES,
-    RATE,
-    ROLE,
     SLIDE,
-    SLIDE0,
-    SLIDE1,
-    SLIP,
     STEPS,
     STIFF,
     SWEEPS,
     SWEEPS_LEFT,
-    WEIGHT,
     Corners,
     SpaceWork,
 )
-from routh.validation import Array
 
-MOST_SWEEPS, ALONE = 30.0, 0.0  # for rates; one unknown contact is solved in one
+MOST_SWEEPS, ONE_SWEEP = 30.0, 0.0  # for rates; one unknown contact is solved in one
 CONVERGED = 1e-14  # change of a rate in one sweep, as a share of the largest
 BRACKETS, ROOTS = 60, 80
 SWEEP_COST = 0.25  # of a step
@@ -56,21 +44,21 @@ def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
 
     The normal rate of a driven contact is given; that of a held one is such that its normal velocity stays.
     """
-    values, row = work.values, GRAM + 3 * i
-    diagonal, mu, held = values[row, 3 * i], values[MU, i], work.marks[ROLE, i] == HELD
+    at = 3 * i
+    diagonal, mu, held = work.gram[at, at], work.mu[i], work.role[i] == HELD
     if held:
         if b[0] >= 0.0:
             return 0.0, 0.0, 0.0
-        if work.marks[SLIP, i] == NO_FRICTION:
+        if work.slip[i] == NO_FRICTION:
             return -b[0] / diagonal, 0.0, 0.0
-        if work.marks[SLIP, i] == SLIDE:
-            u0, u1 = values[SLIDE0, i], values[SLIDE1, i]
-            pushes = diagonal - mu * (values[row, 3 * i + 1] * u0 + values[row, 3 * i + 2] * u1)
+        if work.slip[i] == SLIDE:
+            u0, u1 = work.slide0[i], work.slide1[i]
+            pushes = diagonal - mu * (work.gram[at, at + 1] * u0 + work.gram[at, at + 2] * u1)
             if not pushes > PAINLEVE * diagonal:
                 return -1.0, 0.0, 0.0
             normal = -b[0] / pushes
             return normal, -mu * normal * u0, -mu * normal * u1
-    normal = -b[0] / diagonal if held else values[RATE, 3 * i]
+    normal = -b[0] / diagonal if held else work.rate[at]
     low, value_low, high, value_high, side = 0.0, b[0], normal, -1.0, 0
     brackets, roots = 0, 0
     while brackets < BRACKETS:  # one place of call: the GPU's compiler copies what is called
@@ -101,31 +89,29 @@ def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
 @kernel
 def pushed(work: SpaceWork, corners: Corners, i: int, normal: float, b: Three) -> Three:
     """Friction of contact i at a normal rate, and what becomes of its normal velocity."""
-    values, at = work.values, 3 * i
-    b0, b1 = b[1] + values[GRAM + at + 1, at] * normal, b[2] + values[GRAM + at + 2, at] * normal
-    f0, f1 = friction_alone(work, corners, i, b0, b1, values[MU, i] * normal)
-    row = GRAM + at
-    return f0, f1, b[0] + values[row, at] * normal + values[row, at + 1] * f0 + values[row, at + 2] * f1
+    G, at = work.gram, 3 * i
+    b0, b1 = b[1] + work.gram[at + 1, at] * normal, b[2] + work.gram[at + 2, at] * normal
+    f0, f1 = friction_of(work, corners, i, b0, b1, work.mu[i] * normal)
+    return f0, f1, b[0] + G[at, at] * normal + G[at, at + 1] * f0 + G[at, at + 2] * f1
 
 
 @kernel
 def begin_rates(work: SpaceWork, nc: int) -> int:
     """Rates of the contacts that need no solving; how many need some."""
-    values, marks = work.values, work.marks
     unknown = 0
     for i in range(nc):
         at = 3 * i
         normal, friction = 0.0, 0.0
-        if marks[ROLE, i] == DRIVEN:
-            normal = values[WEIGHT, i]
-            if marks[SLIP, i] == SLIDE:
-                friction = -values[MU, i] * normal
-        values[RATE, at] = normal
-        values[RATE, at + 1], values[RATE, at + 2] = (
-            friction * values[SLIDE0, i],
-            friction * values[SLIDE1, i],
+        if work.role[i] == DRIVEN:
+            normal = work.weight[i]
+            if work.slip[i] == SLIDE:
+                friction = -work.mu[i] * normal
+        work.rate[at] = normal
+        work.rate[at + 1], work.rate[at + 2] = (
+            friction * work.slide0[i],
+            friction * work.slide1[i],
         )
-        if marks[ROLE, i] == HELD or (needs_sweeps(marks[SLIP, i]) and marks[ROLE, i] == DRIVEN):
+        if work.role[i] == HELD or (needs_sweeps(work.slip[i]) and work.role[i] == DRIVEN):
             unknown += 1
     return unknown
 
@@ -137,51 +123,49 @@ def needs_sweeps(slip: int) -> bool:
 
 
 @kernel
-def own_effect(values: Array, at: int, row: int) -> float:
+def own_effect(work: SpaceWork, at: int, row: int) -> float:
     """What the rates of the contact with first coordinate ``at`` change coordinate ``row`` by."""
     return (
-        values[GRAM + row, at] * values[RATE, at]
-        + values[GRAM + row, at + 1] * values[RATE, at + 1]
-        + values[GRAM + row, at + 2] * values[RATE, at + 2]
+        work.gram[row, at] * work.rate[at]
+        + work.gram[row, at + 1] * work.rate[at + 1]
+        + work.gram[row, at + 2] * work.rate[at + 2]
     )
 
 
 @kernel
 def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
     """Solve each contact in turn: (largest change of a rate, largest rate); a change of -1: there is none."""
-    values, marks = work.values, work.marks
-    change, size = 0.0, 0.0
+    G, change, size = work.gram, 0.0, 0.0
     for i in range(nc):
-        if marks[ROLE, i] == FREE:
+        if work.role[i] == FREE:
             continue
         at = 3 * i
-        r0, r1, r2 = values[RATE, at], values[RATE, at + 1], values[RATE, at + 2]
+        r0, r1, r2 = work.rate[at], work.rate[at + 1], work.rate[at + 2]
         size = max(size, max(abs(r0), max(abs(r1), abs(r2))))
-        if marks[ROLE, i] == DRIVEN and not needs_sweeps(marks[SLIP, i]):
+        if work.role[i] == DRIVEN and not needs_sweeps(work.slip[i]):
             continue
         b = (
-            values[CHANGE, at] - own_effect(values, at, at),
-            values[CHANGE, at + 1] - own_effect(values, at, at + 1),
-            values[CHANGE, at + 2] - own_effect(values, at, at + 2),
+            work.change[at] - own_effect(work, at, at),
+            work.change[at + 1] - own_effect(work, at, at + 1),
+            work.change[at + 2] - own_effect(work, at, at + 2),
         )
         normal, f0, f1 = one_contact(work, corners, i, b)
         if normal < 0.0:
             return -1.0, size
         d0, d1, d2 = normal - r0, f0 - r1, f1 - r2
-        values[RATE, at], values[RATE, at + 1], values[RATE, at + 2] = normal, f0, f1
-        g = GRAM + at
+        work.rate[at], work.rate[at + 1], work.rate[at + 2] = normal, f0, f1
         for row in range(3 * nc):
-            values[CHANGE, row] += values[g, row] * d0 + values[g + 1, row] * d1 + values[g + 2, row] * d2
+            work.change[row] += G[at, row] * d0 + G[at + 1, row] * d1 + G[at + 2, row] * d2
         change = max(change, max(abs(d0), max(abs(d1), abs(d2))))
     return change, size
 
 
 @kernel
 def first_rates(work: SpaceWork, nc: int) -> int:
-    """RATE and CHANGE (``G RATE``) for the roles, slips and weights as far as known; what comes next."""
+    """`rate` and `change` (``G rate``) for the roles, slips and weights as far as known; what comes next."""
     unknown = begin_rates(work, nc)
     finite = refresh(work, nc)
-    work.values[COURSE, SWEEPS_LEFT] = MOST_SWEEPS if unknown > 1 else ALONE
+    work.course[SWEEPS_LEFT] = MOST_SWEEPS if unknown > 1 else ONE_SWEEP
     if unknown > 0:
         return SWEEPS
     return MOVES_ON if finite else NO_RATES
@@ -189,36 +173,34 @@ def first_rates(work: SpaceWork, nc: int) -> int:
 
 @apart
 def next_rates(work: SpaceWork, nc: int, corners: Corners) -> int:
-    """RATE and CHANGE after one more sweep; what comes next: another one, the piece, or NO_RATES."""
-    values = work.values
-    left = values[COURSE, SWEEPS_LEFT]
+    """`rate` and `change` after one more sweep; what comes next: another one, the piece, or NO_RATES."""
+    left = work.course[SWEEPS_LEFT]
     change, size = sweep(work, nc, corners)
-    values[GLOBAL, STEPS] += SWEEP_COST
-    values[COURSE, SWEEPS_LEFT] = left - 1.0
-    if 0.0 <= change <= CONVERGED * size or left == ALONE:
+    work.course[STEPS] += SWEEP_COST
+    work.course[SWEEPS_LEFT] = left - 1.0
+    if 0.0 <= change <= CONVERGED * size or left == ONE_SWEEP:
         return MOVES_ON if refresh(work, nc) else NO_RATES
     if change >= 0.0 and left > 1.0:
         return SWEEPS
     if not find_rates(work, list_pushing(work, nc), corners):
         return NO_RATES
-    values[COURSE, STIFF] = 1.0
+    work.course[STIFF] = 1.0
     return MOVES_ON if refresh(work, nc) else NO_RATES
 
 
 @kernel
 def refresh(work: SpaceWork, nc: int) -> bool:
-    """CHANGE afresh from RATE: increments gather rounding; whether it is finite."""
-    values, finite = work.values, True
+    """`change` afresh from `rate`: increments gather rounding; whether it is finite."""
+    G, finite = work.gram, True
     for row in range(3 * nc):
-        values[CHANGE, row] = 0.0
+        work.change[row] = 0.0
     for i in range(nc):
-        if work.marks[ROLE, i] != FREE:
+        if work.role[i] != FREE:
             at = 3 * i
-            r0, r1, r2 = values[RATE, at], values[RATE, at + 1], values[RATE, at + 2]
-            g = GRAM + at  # the matrix is symmetric, and a row lies side by side
-            for row in range(3 * nc):
-                values[CHANGE, row] += values[g, row] * r0
-                values[CHANGE, row] += values[g + 1, row] * r1 + values[g + 2, row] * r2
+            r0, r1, r2 = work.rate[at], work.rate[at + 1], work.rate[at + 2]
+            for row in range(3 * nc):  # the matrix is symmetric, and a row lies side by side
+                work.change[row] += G[at, row] * r0
+                work.change[row] += G[at + 1, row] * r1 + G[at + 2, row] * r2
     for row in range(3 * nc):
-        finite = finite and math.isfinite(values[CHANGE, row])
+        finite = finite and math.isfinite(work.change[row])
     return finite

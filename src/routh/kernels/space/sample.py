@@ -24,11 +24,11 @@ from routh.kernels.space.draws import (
     AIMED,
     AIMS,
     AS_DRAWN,
-    BARE,
-    CUT,
     CUT_AT,
     FINE_AIMS,
-    IN_TURN,
+    IS_CUT,
+    NOTHING_HELD,
+    ONE_BY_ONE,
     draw_roles,
     fewer_roles,
 )
@@ -36,17 +36,10 @@ from routh.kernels.space.pieces import advance_stage
 from routh.kernels.space.straight import NOTHING
 from routh.kernels.space.workspace import (
     AIMED_BY,
-    BOUNCE,
-    BUDGET,
-    COURSE,
+    CLOSING,
     DRAWS,
     ERROR,
     EVENT,
-    GLOBAL,
-    GRAM,
-    KEPT,
-    LATE,
-    MU,
     NEXT,
     NO_RATES,
     PIECE,
@@ -54,20 +47,14 @@ from routh.kernels.space.workspace import (
     RATES,
     REDRAWN,
     REDRAWS,
-    RETURNED,
     SHARE,
-    START,
     STAYS,
     STEPS,
     STIFF,
-    STORED,
-    TOTAL,
     TRACED,
     UNENDED,
     VIOLATED,
-    WEIGHT,
     Books,
-    C,
     Corners,
     Custom,
     SpaceWork,
@@ -76,12 +63,12 @@ from routh.kernels.space.workspace import (
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
-# stages as drawn; one contact at a time, zeros held; then, until the end, in turns: all aimed to come to rest
+# stages as drawn; one contact at a time, zeros held; the closing phase, a cycle of: all aimed to come to rest
 # together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
-DRAWN, ALONE, PLAIN, LAST_TURNS = 16, 16, 400, 10
-STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the last phase is left
+STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 400, 10
+STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the closing phase is left
 FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
-NEARLY = 1e-10  # approach that is none once a sample is in its last phase
+NEARLY = 1e-10  # approach that is none once a sample is in its closing phase
 FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
 EPSILON = 2.3e-16  # of float64
@@ -91,41 +78,40 @@ MOST_ERROR = 0.01  # of the speed: a curve with a larger error is no outcome
 @kernel
 def load_row(rows: Rows, row: int, work: SpaceWork) -> None:
     """Copy a problem into the scratch."""
-    values, nc = work.values, rows.nc[row]
+    nc = rows.nc[row]
     for a in range(3 * nc):
-        values[START, a] = rows.start[row, a]
+        work.start[a] = rows.start[row, a]
         for b in range(3 * nc):
-            values[GRAM + a, b] = rows.G[row, a, b]
+            work.gram[a, b] = rows.G[row, a, b]
     for i in range(nc):
-        values[MU, i] = rows.contact[row, ROW_MU, i]
-        values[BOUNCE, i] = rows.contact[row, RESTITUTION, i]
+        work.mu[i] = rows.contact[row, ROW_MU, i]
+        work.bounce[i] = rows.contact[row, RESTITUTION, i]
 
 
 @kernel
 def begin(work: SpaceWork, nc: int) -> int:
     """The state before the impact; UNENDED, or NO_IMPACT: nothing approaches."""
-    values = work.values
     approaches = False
     for row in range(3 * nc):
-        values[C, row] = values[START, row]
-        values[TOTAL, row] = 0.0
+        work.now[row] = work.start[row]
+        work.total[row] = 0.0
     for i in range(nc):
-        values[BUDGET, i] = values[STORED, i] = values[RETURNED, i] = values[KEPT, i] = 0.0
-        values[WEIGHT, i] = 0.0
-        approaches = approaches or not values[C, 3 * i] >= -tolerances.APPROACH
-        if abs(values[C, 3 * i]) <= NOTHING:
-            values[C, 3 * i] = 0.0
-    values[GLOBAL, ERROR] = values[GLOBAL, STEPS] = values[GLOBAL, TRACED] = values[GLOBAL, VIOLATED] = 0.0
-    values[COURSE, EVENT] = values[COURSE, PIECES] = values[COURSE, LATE] = 0.0
-    values[COURSE, NEXT] = DRAWS
+        work.budget[i] = work.stored[i] = work.returned[i] = work.kept[i] = 0.0
+        work.weight[i] = 0.0
+        approaches = approaches or not work.now[3 * i] >= -tolerances.APPROACH
+        if abs(work.now[3 * i]) <= NOTHING:
+            work.now[3 * i] = 0.0
+    work.course[ERROR] = work.course[STEPS] = work.course[TRACED] = work.course[VIOLATED] = 0.0
+    work.course[EVENT] = work.course[PIECES] = work.course[CLOSING] = 0.0
+    work.course[NEXT] = DRAWS
     return UNENDED if approaches else NO_IMPACT
 
 
 @kernel
-def has_ended(values: Array, nc: int, slack: float) -> bool:
+def has_ended(work: SpaceWork, nc: int, slack: float) -> bool:
     """Whether nothing approaches (faster than the slack) and no budget is left."""
     for i in range(nc):
-        if not (values[C, 3 * i] >= -slack and values[BUDGET, i] == 0.0):
+        if not (work.now[3 * i] >= -slack and work.budget[i] == 0.0):
             return False
     return True
 
@@ -135,43 +121,43 @@ def draw_stage(
     work: SpaceWork, nc: int, record: Record | None, draw: Draw, custom: Custom, row: int, sample: int
 ) -> int:
     """Roles, weights and length of the next stage, or of the same with fewer roles; its status at an end."""
-    values, event = work.values, int(work.values[COURSE, EVENT])
+    event = int(work.course[EVENT])
     key = event_key(draw.seed, row, sample, event)
     if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
         key = draw.keys[sample, event]
     drawn = False
-    if values[COURSE, NEXT] == DRAWS:
+    if work.course[NEXT] == DRAWS:
         scale = max(1.0, nc / 4.0)
         budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
-        as_drawn = int(scale * DRAWN)
-        stages = as_drawn + int(scale * ALONE)
-        phase = AS_DRAWN if event < as_drawn else IN_TURN
-        if event >= stages or values[GLOBAL, STEPS] > budget:
-            values[COURSE, LATE] += 1.0
-            turn = (int(values[COURSE, LATE]) + 1) % LAST_TURNS
-            phase = IN_TURN if turn == 0 else (BARE if turn == 1 else AIMED)
-        if has_ended(values, nc, NEARLY if values[COURSE, LATE] > 0.0 else 0.0):
+        as_drawn = int(scale * STAGES_DRAWN)
+        stages = as_drawn + int(scale * STAGES_ONE_BY_ONE)
+        phase = AS_DRAWN if event < as_drawn else ONE_BY_ONE
+        if event >= stages or work.course[STEPS] > budget:
+            work.course[CLOSING] += 1.0
+            number = (int(work.course[CLOSING]) + 1) % CYCLE
+            phase = ONE_BY_ONE if number == 0 else (NOTHING_HELD if number == 1 else AIMED)
+        if has_ended(work, nc, NEARLY if work.course[CLOSING] > 0.0 else 0.0):
             return SOLVED
-        if event >= stages + int(scale * PLAIN) or values[GLOBAL, STEPS] > 3.0 * budget:
+        if event >= stages + int(scale * STAGES_CLOSING) or work.course[STEPS] > 3.0 * budget:
             return MAX_STEPS
-        values[COURSE, SHARE], values[COURSE, REDRAWN], values[COURSE, STIFF] = 1.0, 0.0, 0.0
-        if phase == AS_DRAWN and event_number(key, CUT) > draw.persistence:
-            values[COURSE, SHARE] = event_number(key, CUT_AT)
+        work.course[SHARE], work.course[REDRAWN], work.course[STIFF] = 1.0, 0.0, 0.0
+        if phase == AS_DRAWN and event_number(key, IS_CUT) > draw.persistence:
+            work.course[SHARE] = event_number(key, CUT_AT)
         # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
-        values[GLOBAL, STAYS] = 1.0 if phase == AS_DRAWN else 0.0
-        values[GLOBAL, AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
+        work.course[STAYS] = 1.0 if phase == AS_DRAWN else 0.0
+        work.course[AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
         drawn = draw_roles(work, nc, draw.rates, custom, key, phase)
         if record is not None and drawn and phase == AIMED and list_pushing(work, nc) > 1:
             note_aim(record)
     if not drawn:
         for i in range(nc):  # what is rounding does not approach: alone it would have nothing to push
-            if abs(values[C, 3 * i]) <= NOTHING:
-                values[C, 3 * i] = 0.0
-        if has_ended(values, nc, 0.0):
+            if abs(work.now[3 * i]) <= NOTHING:
+                work.now[3 * i] = 0.0
+        if has_ended(work, nc, 0.0):
             return SOLVED
-        values[COURSE, REDRAWN] = 1.0
+        work.course[REDRAWN] = 1.0
         fewer_roles(work, nc, key)
-    values[COURSE, PIECE] = 0.0
+    work.course[PIECE] = 0.0
     return UNENDED
 
 
@@ -185,14 +171,14 @@ def advance(
     On the GPU the threads of a warp, each with a sample, meet after every step: as loops in loops
     they would wait for the longest of each.
     """
-    state = int(work.values[COURSE, NEXT])
+    state = int(work.course[NEXT])
     if state == DRAWS or state == REDRAWS:
         status = draw_stage(work, nc, record, draw, custom, row, sample)
         if status != UNENDED:
             return status
         state = RATES
     state = advance_stage(work, nc, corners, books, record, draw.tolerance, state)
-    work.values[COURSE, NEXT] = state
+    work.course[NEXT] = state
     return NUMERICAL if state == NO_RATES else UNENDED
 
 
@@ -201,7 +187,7 @@ def run_sample(
     work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None, draw: Draw,
     custom: Custom, row: int, sample: int,
 ) -> int:  # fmt: skip
-    """One outcome: its status; TOTAL holds its impulse. None for ``record``: pieces are not written."""
+    """One outcome: its status; `total` holds its impulse. None for ``record``: pieces are not written."""
     if record is not None:
         begin_space(record, work, nc)
     status = begin(work, nc)
@@ -217,24 +203,23 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
     With restitution also what a contact returns beyond its share, and what rounding does to the work of
     contacts that jam: their impulses are so large that it decides who returns what.
     """
-    values = work.values
-    worst, gained, rounded, outside = values[GLOBAL, VIOLATED], 0.0, 0.0, 0.0
+    worst, gained, rounded, outside = work.course[VIOLATED], 0.0, 0.0, 0.0
     for i in range(nc):
         first = 3 * i
         for row in range(first, first + 3):
-            value = values[START, row]
+            value = work.start[row]
             for column in range(3 * nc):
-                term = values[GRAM + row, column] * values[TOTAL, column]
+                term = work.gram[row, column] * work.total[column]
                 value += term
-                rounded += abs(values[TOTAL, row] * term)
-            worst = max(worst, abs(value - values[C, row]))
-            gained += 0.5 * values[TOTAL, row] * (value + values[START, row])
-        f0, f1 = values[TOTAL, first + 1], values[TOTAL, first + 2]
-        outside += outside_cone(values, i, values[TOTAL, first], f0, f1)
+                rounded += abs(work.total[row] * term)
+            worst = max(worst, abs(value - work.now[row]))
+            gained += 0.5 * work.total[row] * (value + work.start[row])
+        f0, f1 = work.total[first + 1], work.total[first + 2]
+        outside += outside_cone(work, i, work.total[first], f0, f1)
         if books is not None:
-            gained += values[STORED, i] - values[RETURNED, i]
+            gained += work.stored[i] - work.returned[i]
             if books == 0:
-                worst = max(worst, values[RETURNED, i] - values[BOUNCE, i] ** 2 * values[STORED, i])
+                worst = max(worst, work.returned[i] - work.bounce[i] ** 2 * work.stored[i])
     worst = max(worst, max(gained, outside))
     if books is not None:
         worst = max(worst, EPSILON * rounded)
@@ -242,11 +227,11 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
 
 
 @kernel
-def residual_limit(values: Array, nc: int) -> float:
+def residual_limit(work: SpaceWork, nc: int) -> float:
     """The residual that rounding leaves: more with huge friction."""
     largest = 1.0
     for i in range(nc):
-        largest = max(largest, values[MU, i])
+        largest = max(largest, work.mu[i])
     return tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
 
 
@@ -255,31 +240,31 @@ def write_sample(
     rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
 ) -> None:
     """A sample that has ended into the outputs; those with room for one sample of a row keep the last."""
-    values, nc = work.values, rows.nc[row]
-    error, residual = values[GLOBAL, ERROR], 0.0
+    nc = rows.nc[row]
+    error, residual = work.course[ERROR], 0.0
     if status != NO_IMPACT:
         residual = finish(work, nc, books)
-    limit = residual_limit(values, nc)
+    limit = residual_limit(work, nc)
     if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
         status = NUMERICAL
     if residual > limit:  # laws hold to the error that is told
         error = max(error, residual)
     sample = min(sample, outputs.status.shape[1] - 1)
-    outputs.status[row, sample], outputs.events[row, sample] = status, int(values[COURSE, PIECES])
+    outputs.status[row, sample], outputs.events[row, sample] = status, int(work.course[PIECES])
     outputs.error[row, sample], outputs.residual[row, sample] = error, residual
     if status == NO_IMPACT:
         return
     for r in range(outputs.v.shape[2]):
         value = rows.before[row, r]
         for column in range(3 * nc):
-            value += rows.response[row, r, column] * values[TOTAL, column]
+            value += rows.response[row, r, column] * work.total[column]
         outputs.v[row, sample, r] = value
     for i in range(nc):
         for part in range(3):
-            outputs.impulse[row, sample, i, part] = values[TOTAL, 3 * i + part] * rows.contact[row, UNIT, i]
+            outputs.impulse[row, sample, i, part] = work.total[3 * i + part] * rows.contact[row, UNIT, i]
         if books is not None:
-            outputs.work[row, sample, 0, i] = values[STORED, i]
-            outputs.work[row, sample, 1, i] = values[RETURNED, i]
+            outputs.work[row, sample, 0, i] = work.stored[i]
+            outputs.work[row, sample, 1, i] = work.returned[i]
 
 
 @kernel
@@ -327,7 +312,7 @@ def pieces(rows: Rows, draw: Draw, sample: int, directions: Array | None, *, rat
     while True:
         work = workspace(rows.contact.shape[2], room)
         call(sample, sample + 1, work)
-        found = int(work.values[GLOBAL, TRACED])
+        found = int(work.course[TRACED])
         if found < room:
             return work.trace[:found]
         room *= 4

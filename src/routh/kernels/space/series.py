@@ -17,47 +17,39 @@ from __future__ import annotations
 import math
 
 from routh.compiling import inlined, kernel
-from routh.kernels.space.equations import FIRST, fill_matrix, invert, list_turns, list_unknown, unknown_value
-from routh.kernels.space.powers import are_enough, rate_of
+from routh.kernels.space.advance import effects
+from routh.kernels.space.equations import (
+    FIRST,
+    coupling,
+    fill_matrix,
+    invert,
+    list_turns,
+    list_unknown,
+    unknown_value,
+)
 from routh.kernels.space.workspace import (
     ALONG,
-    CHANNELS,
-    COL0,
-    COL1,
-    COL2,
+    CUT,
     DRIVEN,
-    GRAM,
     HELD,
-    LIST,
-    MOVES,
-    MU,
     NORMAL,
     ORDER,
+    PATH,
     PUSH0,
     PUSH1,
     PUSH2,
     RATE0,
     RATE1,
     RATE2,
-    RIGHT,
-    ROLE,
-    ROW0,
-    ROW1,
-    ROW2,
     SIZE,
     SLIDE,
-    SLIDE0,
-    SLIDE1,
-    TURN0,
-    TURN1,
+    SLIP0,
+    SLIP1,
     UNIT0,
     UNIT1,
-    WEIGHT,
-    WHOSE,
     WORKED,
     ZERO,
     Books,
-    C,
     SpaceWork,
     named,
 )
@@ -65,132 +57,138 @@ from routh.validation import Array
 
 (NO_CLOCK,) = named(1, -1)
 CLOCKED = 1.0  # slip that vanishes or doubles within this length has its own time
+ENOUGH = 6  # powers after which, and after every two further ones, it is looked whether they are enough
+FARTHER = 1.25  # by how much the next event may be farther than the first rates say
+NEAREST = 1e-9  # what is left of a stage that is cut may be zero by rounding
 
 
 @kernel
 def begin_series(work: SpaceWork, m: int, books: Books) -> bool:
-    """Power 0 of the slips and normal velocities, from C; whether a contact begins to slip."""
-    values, marks, series = work.values, work.marks, work.series
+    """Power 0 of the slips and normal velocities, from NOW; whether a contact begins to slip."""
     begins = False
     for a in range(m):
-        i = marks[LIST, a]
-        at, first = 3 * i, CHANNELS * i
-        series[first + PUSH0, 0] = series[first + PUSH1, 0] = series[first + PUSH2, 0] = 0.0
-        if marks[MOVES, i] == SLIDE:
-            t0, t1 = values[C, at + 1], values[C, at + 2]
+        i = work.pushing[a]
+        at, own = 3 * i, work.series[i]
+        own[PUSH0, 0] = own[PUSH1, 0] = own[PUSH2, 0] = 0.0
+        if work.moves[i] == SLIDE:
+            t0, t1 = work.now[at + 1], work.now[at + 2]
             length = math.sqrt(t0 * t0 + t1 * t1)
-            series[first + SIZE, 0] = length
+            own[SIZE, 0] = length
             if length > 0.0:
-                series[first + UNIT0, 0], series[first + UNIT1, 0] = t0 / length, t1 / length
+                own[UNIT0, 0], own[UNIT1, 0] = t0 / length, t1 / length
             else:
-                series[first + UNIT0, 0], series[first + UNIT1, 0] = values[SLIDE0, i], values[SLIDE1, i]
+                own[UNIT0, 0], own[UNIT1, 0] = work.slide0[i], work.slide1[i]
                 begins = True
         if books is not None:
-            series[first + NORMAL, 0], series[first + WORKED, 0] = values[C, at], 0.0
+            own[NORMAL, 0], own[WORKED, 0] = work.now[at], 0.0
     return begins
 
 
 @kernel
-def pace(series: Array, clock: int, k: int) -> float:
+def pace(work: SpaceWork, clock: int, k: int) -> float:
     """Power k of how fast the path is walked in the step's own measure."""
     if clock >= 0:
-        return series[CHANNELS * clock + SIZE, k]
+        return work.series[clock, SIZE, k]
     return 1.0 if k == 0 else 0.0
 
 
 @kernel
 def known_rates(work: SpaceWork, m: int, k: int, clock: int) -> None:
     """Power k of the rates as far as lower powers say; what is unknown stays out."""
-    values, marks, series = work.values, work.marks, work.series
-    now = pace(series, clock, k)
+    now = pace(work, clock, k)
     for a in range(m):
-        i = marks[LIST, a]
-        first = CHANNELS * i
-        u, w = first + UNIT0, first + UNIT1
-        weight = values[WEIGHT, i] if marks[ROLE, i] == DRIVEN else 0.0
+        i = work.pushing[a]
+        own = work.series[i]
+        weight = work.weight[i] if work.role[i] == DRIVEN else 0.0
         f0, f1 = 0.0, 0.0
-        if marks[MOVES, i] == SLIDE:
-            if k > 0 and series[first + SIZE, 0] == 0.0:  # u has unit length
+        if work.moves[i] == SLIDE:
+            if k > 0 and own[SIZE, 0] == 0.0:  # u has unit length
                 along = 0.0
                 for j in range(1, k):
-                    along -= 0.5 * (series[u, j] * series[u, k - j] + series[w, j] * series[w, k - j])
-                series[u, k], series[w, k] = along * series[u, 0], along * series[w, 0]
-            if marks[ROLE, i] == HELD:
+                    along -= 0.5 * (own[UNIT0, j] * own[UNIT0, k - j] + own[UNIT1, j] * own[UNIT1, k - j])
+                own[UNIT0, k], own[UNIT1, k] = along * own[UNIT0, 0], along * own[UNIT1, 0]
+            if work.role[i] == HELD:
                 for j in range(k):
-                    f0 += series[first + RATE0, j] * series[u, k - j]
-                    f1 += series[first + RATE0, j] * series[w, k - j]
+                    f0 += own[RATE0, j] * own[UNIT0, k - j]
+                    f1 += own[RATE0, j] * own[UNIT1, k - j]
             elif i == clock:  # |t| u = t
-                f0, f1 = weight * series[first + TURN0, k], weight * series[first + TURN1, k]
+                f0, f1 = weight * own[SLIP0, k], weight * own[SLIP1, k]
             elif clock >= 0:
-                clocked = CHANNELS * clock + SIZE
                 for j in range(k + 1):
-                    f0 += series[clocked, j] * series[u, k - j]
-                    f1 += series[clocked, j] * series[w, k - j]
+                    f0 += work.series[clock, SIZE, j] * own[UNIT0, k - j]
+                    f1 += work.series[clock, SIZE, j] * own[UNIT1, k - j]
                 f0, f1 = weight * f0, weight * f1
             else:
-                f0, f1 = weight * series[u, k], weight * series[w, k]
-        mu = values[MU, i]
-        series[first + RATE0, k], series[first + RATE1, k], series[first + RATE2, k] = (
-            weight * now,
-            -mu * f0,
-            -mu * f1,
-        )
+                f0, f1 = weight * own[UNIT0, k], weight * own[UNIT1, k]
+        mu = work.mu[i]
+        own[RATE0, k], own[RATE1, k], own[RATE2, k] = weight * now, -mu * f0, -mu * f1
+
+
+@kernel
+def rate_of(work: SpaceWork, m: int, k: int, row: int) -> float:
+    """Power k of the rate of contact coordinate ``row``."""
+    value = 0.0
+    for a in range(m):
+        i = work.pushing[a]
+        own = work.series[i]
+        value += coupling(work, row, 3 * i, own[RATE0, k], own[RATE1, k], own[RATE2, k])
+    return value
+
+
+@kernel
+def slip_by(work: SpaceWork, m: int, i: int, channel: int, k: int) -> tuple[float, float]:
+    """What power k of the rates (RATE0) or impulses (PUSH0) does to the slip of contact i."""
+    g, h = 3 * i + 1, 3 * i + 2
+    t0, t1 = 0.0, 0.0
+    for a in range(m):
+        at, other = 3 * work.pushing[a], work.series[work.pushing[a]]
+        n, p0, p1 = other[channel, k], other[channel + 1, k], other[channel + 2, k]
+        t0 += coupling(work, g, at, n, p0, p1)
+        t1 += coupling(work, h, at, n, p0, p1)
+    return t0, t1
 
 
 @kernel
 def solve_power(work: SpaceWork, m: int, k: int, size: int, turns: int) -> None:
     """Add the unknowns of power k to the rates, after `invert`."""
-    values, marks, series = work.values, work.marks, work.series
     for e in range(size):
-        i = marks[WHOSE, e]
-        first, value = CHANNELS * i, 0.0
-        for part in range(3):
-            if values[ROW0 + part, e] != 0.0:
-                value -= values[ROW0 + part, e] * rate_of(work, m, k, 3 * i + part)
+        i = work.whose[e]
+        own, value = work.series[i], 0.0
+        if work.row0[e] != 0.0:
+            value -= work.row0[e] * rate_of(work, m, k, 3 * i)
+        if work.row1[e] != 0.0:
+            value -= work.row1[e] * rate_of(work, m, k, 3 * i + 1)
+        if work.row2[e] != 0.0:
+            value -= work.row2[e] * rate_of(work, m, k, 3 * i + 2)
         if e >= turns:
             for j in range(1, k):
-                turned = values[ROW1, e] * series[first + UNIT0, k - j]
-                turned += values[ROW2, e] * series[first + UNIT1, k - j]
-                value += (k + 1) * series[first + SIZE, j + 1] * turned
-        values[RIGHT, e] = value
+                turned = work.row1[e] * own[UNIT0, k - j]
+                turned += work.row2[e] * own[UNIT1, k - j]
+                value += (k + 1) * own[SIZE, j + 1] * turned
+        work.right[e] = value
     for e in range(size):
-        z, first = unknown_value(work, size, e), CHANNELS * marks[WHOSE, e]
-        series[first + RATE0, k] += z * values[COL0, e]
-        series[first + RATE1, k] += z * values[COL1, e]
-        series[first + RATE2, k] += z * values[COL2, e]
+        z, own = unknown_value(work, size, e), work.series[work.whose[e]]
+        own[RATE0, k] += z * work.column0[e]
+        own[RATE1, k] += z * work.column1[e]
+        own[RATE2, k] += z * work.column2[e]
         if e >= turns:
-            series[first + UNIT0, k] += z * values[ROW1, e]
-            series[first + UNIT1, k] += z * values[ROW2, e]
-
-
-@kernel
-def write_slip_rate(work: SpaceWork, m: int, k: int, i: int) -> None:
-    """Power k of the slip rate of contact i: `rate_of` for both coordinates."""
-    values, series, g, h = work.values, work.series, GRAM + 3 * i + 1, GRAM + 3 * i + 2
-    t0, t1 = 0.0, 0.0
-    for a in range(m):
-        j = work.marks[LIST, a]
-        at, first = 3 * j, CHANNELS * j
-        r0, r1, r2 = series[first + RATE0, k], series[first + RATE1, k], series[first + RATE2, k]
-        t0 += values[g, at] * r0 + values[g, at + 1] * r1 + values[g, at + 2] * r2
-        t1 += values[h, at] * r0 + values[h, at + 1] * r1 + values[h, at + 2] * r2
-    series[CHANNELS * i + TURN0, k], series[CHANNELS * i + TURN1, k] = t0, t1
+            own[UNIT0, k] += z * work.row1[e]
+            own[UNIT1, k] += z * work.row2[e]
 
 
 @kernel
 def slip_rates(work: SpaceWork, m: int, k: int) -> None:
     """Power k of the slip rates and of their parts along the slip, after the first of beginning slips."""
-    marks, series = work.marks, work.series
     for a in range(m):
-        i = marks[LIST, a]
-        first = CHANNELS * i
-        if marks[MOVES, i] == SLIDE and (k == 0 or series[first + SIZE, 0] == 0.0):
-            write_slip_rate(work, m, k, i)
+        i = work.pushing[a]
+        own = work.series[i]
+        if work.moves[i] == SLIDE and (k == 0 or own[SIZE, 0] == 0.0):
+            own[SLIP0, k], own[SLIP1, k] = slip_by(work, m, i, RATE0, k)
             along0, along1 = 0.0, 0.0
             for j in range(k + 1):
-                along0 += series[first + UNIT0, j] * series[first + TURN0, k - j]
-                along1 += series[first + UNIT1, j] * series[first + TURN1, k - j]
-            series[first + ALONG, k] = along0 + along1
+                along0 += own[UNIT0, j] * own[SLIP0, k - j]
+                along1 += own[UNIT1, j] * own[SLIP1, k - j]
+            own[ALONG, k] = along0 + along1
 
 
 @kernel
@@ -198,144 +196,128 @@ def find_clock(work: SpaceWork, m: int, begins: bool) -> int:
     """The contact whose slip changes most quickly, if that is quick, and none begins to slip; else -1."""
     clock, least = -1, CLOCKED * CLOCKED
     for a in range(m):
-        i = work.marks[LIST, a]
-        if work.marks[MOVES, i] == SLIDE and not begins:
-            first = CHANNELS * i
-            rate = work.series[first + TURN0, 0] ** 2 + work.series[first + TURN1, 0] ** 2
-            if work.series[first + SIZE, 0] ** 2 < least * rate:
-                clock, least = i, work.series[first + SIZE, 0] ** 2 / rate
+        i = work.pushing[a]
+        if work.moves[i] == SLIDE and not begins:
+            own = work.series[i]
+            rate = own[SLIP0, 0] ** 2 + own[SLIP1, 0] ** 2
+            if own[SIZE, 0] ** 2 < least * rate:
+                clock, least = i, own[SIZE, 0] ** 2 / rate
     return clock
 
 
 @kernel
-def by_clock(series: Array, clock: int, row: int, k: int) -> float:
-    """Power k + 1 of what changes at the rate in a row, per length."""
+def by_clock(work: SpaceWork, clock: int, of: Array, k: int) -> float:
+    """Power k + 1 of what changes, per length, at the rate with powers ``of``."""
     if clock < 0:
-        return series[row, k] / (k + 1)
+        return of[k] / (k + 1)
     value = 0.0
     for j in range(k + 1):
-        value += series[CHANNELS * clock + SIZE, j] * series[row, k - j]
+        value += work.series[clock, SIZE, j] * of[k - j]
     return value / (k + 1)
 
 
 @inlined
-def slip_size(series: Array, first: int, k: int, t0: float, t1: float, inverse: float) -> float:
+def slip_size(own: Array, k: int, t0: float, t1: float, inverse: float) -> float:
     """Power k of ``|t|`` from its lower ones, those of t, and power k of t: half of the sums ``|t|^2 = t t``.
 
     ``inverse`` is that of power 0. What comes last is added last: each power waits for the one before.
     """
-    t, r, size = first + TURN0, first + TURN1, first + SIZE
     value, grown = 0.0, 0.0
     if k % 2 == 0:
         j = k // 2
-        value = 0.5 * (series[t, j] * series[t, j] + series[r, j] * series[r, j])
-        grown = 0.5 * series[size, j] * series[size, j]
+        value = 0.5 * (own[SLIP0, j] * own[SLIP0, j] + own[SLIP1, j] * own[SLIP1, j])
+        grown = 0.5 * own[SIZE, j] * own[SIZE, j]
     for j in range((k - 1) // 2, 0, -1):
-        value += series[t, j] * series[t, k - j] + series[r, j] * series[r, k - j]
-        grown += series[size, j] * series[size, k - j]
-    return inverse * (value - grown + (series[t, 0] * t0 + series[r, 0] * t1))
+        value += own[SLIP0, j] * own[SLIP0, k - j] + own[SLIP1, j] * own[SLIP1, k - j]
+        grown += own[SIZE, j] * own[SIZE, k - j]
+    return inverse * (value - grown + (own[SLIP0, 0] * t0 + own[SLIP1, 0] * t1))
 
 
 @kernel
 def slip(work: SpaceWork, m: int, i: int, k: int, clock: int) -> None:
     """Power k of the slip of contact i, of its size and of its direction, from the impulses."""
-    values, series, g, h = work.values, work.series, GRAM + 3 * i + 1, GRAM + 3 * i + 2
-    t0, t1 = 0.0, 0.0
-    for a in range(m):
-        at = 3 * work.marks[LIST, a]
-        other = CHANNELS * work.marks[LIST, a]
-        n, p0, p1 = series[other + PUSH0, k], series[other + PUSH1, k], series[other + PUSH2, k]
-        t0 += values[g, at] * n + values[g, at + 1] * p0 + values[g, at + 2] * p1
-        t1 += values[h, at] * n + values[h, at + 1] * p0 + values[h, at + 2] * p1
-    first = CHANNELS * i
-    u, w, size, inverse = first + UNIT0, first + UNIT1, first + SIZE, 1.0 / series[first + SIZE, 0]
-    series[first + TURN0, k], series[first + TURN1, k] = t0, t1
-    series[size, k] = slip_size(series, first, k, t0, t1, inverse)
-    if not (i == clock and work.marks[ROLE, i] == DRIVEN):  # of which nothing but t is asked
+    own = work.series[i]
+    t0, t1 = slip_by(work, m, i, PUSH0, k)
+    inverse = 1.0 / own[SIZE, 0]
+    own[SLIP0, k], own[SLIP1, k] = t0, t1
+    own[SIZE, k] = slip_size(own, k, t0, t1, inverse)
+    if not (i == clock and work.role[i] == DRIVEN):  # of which nothing but t is asked
         for j in range(1, k + 1):
-            t0 -= series[size, j] * series[u, k - j]
-            t1 -= series[size, j] * series[w, k - j]
-    series[u, k], series[w, k] = inverse * t0, inverse * t1
+            t0 -= own[SIZE, j] * own[UNIT0, k - j]
+            t1 -= own[SIZE, j] * own[UNIT1, k - j]
+    own[UNIT0, k], own[UNIT1, k] = inverse * t0, inverse * t1
 
 
 @kernel
 def extend(work: SpaceWork, nc: int, m: int, books: Books, k: int, clock: int) -> None:
     """Power k + 1 of impulses, slips and work from power k of the rates."""
-    values, marks, series = work.values, work.marks, work.series
-    path, share = CHANNELS * nc, 1.0 / (k + 1)
-    series[path, 0] = 0.0
-    series[path, k + 1] = share * pace(series, clock, k)
+    share = 1.0 / (k + 1)
+    work.series[nc, PATH, 0] = 0.0
+    work.series[nc, PATH, k + 1] = share * pace(work, clock, k)
     for a in range(m):
-        first = CHANNELS * marks[LIST, a]
-        series[first + PUSH0, k + 1] = share * series[first + RATE0, k]
-        series[first + PUSH1, k + 1] = share * series[first + RATE1, k]
-        series[first + PUSH2, k + 1] = share * series[first + RATE2, k]
+        own = work.series[work.pushing[a]]
+        own[PUSH0, k + 1] = share * own[RATE0, k]
+        own[PUSH1, k + 1] = share * own[RATE1, k]
+        own[PUSH2, k + 1] = share * own[RATE2, k]
     for a in range(m):
-        i = marks[LIST, a]
-        first = CHANNELS * i
-        if marks[MOVES, i] == SLIDE:
-            if series[first + SIZE, 0] > 0.0:
+        i = work.pushing[a]
+        own = work.series[i]
+        if work.moves[i] == SLIDE:
+            if own[SIZE, 0] > 0.0:
                 slip(work, m, i, k + 1, clock)
             else:
-                series[first + SIZE, k + 1] = share * series[first + ALONG, k]
+                own[SIZE, k + 1] = share * own[ALONG, k]
         if books is not None:
-            if marks[ROLE, i] == DRIVEN:
-                series[first + NORMAL, k + 1] = share * rate_of(work, m, k, 3 * i)
-                worked = by_clock(series, clock, first + NORMAL, k)
-                series[first + WORKED, k + 1] = values[WEIGHT, i] * worked
+            if work.role[i] == DRIVEN:
+                own[NORMAL, k + 1] = share * rate_of(work, m, k, 3 * i)
+                own[WORKED, k + 1] = work.weight[i] * by_clock(work, clock, own[NORMAL], k)
             else:
-                series[first + WORKED, k + 1] = 0.0
+                own[WORKED, k + 1] = 0.0
 
 
 @kernel
 def by_time(work: SpaceWork, m: int, clock: int) -> None:
     """Slips where the step begins, and its first rates by its own time."""
-    values, marks, series = work.values, work.marks, work.series
     for a in range(m):
-        i = marks[LIST, a]
-        first = CHANNELS * i
-        if marks[MOVES, i] == SLIDE and series[first + SIZE, 0] > 0.0:
-            series[first + TURN0, 0], series[first + TURN1, 0] = values[C, 3 * i + 1], values[C, 3 * i + 2]
+        i = work.pushing[a]
+        own = work.series[i]
+        if work.moves[i] == SLIDE and own[SIZE, 0] > 0.0:
+            own[SLIP0, 0], own[SLIP1, 0] = work.now[3 * i + 1], work.now[3 * i + 2]
         if clock >= 0:
-            for row in range(first + RATE0, first + RATE2 + 1):
-                series[row, 0] *= series[CHANNELS * clock + SIZE, 0]
+            for channel in range(RATE0, RATE2 + 1):
+                own[channel, 0] *= work.series[clock, SIZE, 0]
 
 
 @kernel
 def by_length(work: SpaceWork, m: int, clock: int, degree: int) -> None:
     """Rates by the length of the path again: the first, and all of contacts that are held or stick."""
-    marks, series = work.marks, work.series
-    size = CHANNELS * clock + SIZE
-    inverse = 1.0 / series[size, 0]
+    size = work.series[clock, SIZE]
+    inverse = 1.0 / size[0]
     for a in range(m):
-        i = marks[LIST, a]
-        first, powers = CHANNELS * i, 1
-        if marks[ROLE, i] == HELD or marks[MOVES, i] == ZERO:
+        i = work.pushing[a]
+        own, powers = work.series[i], 1
+        if work.role[i] == HELD or work.moves[i] == ZERO:
             powers = degree
         for k in range(powers):
-            x, y, z = series[first + RATE0, k], series[first + RATE1, k], series[first + RATE2, k]
+            x, y, z = own[RATE0, k], own[RATE1, k], own[RATE2, k]
             for j in range(1, k + 1):
-                x -= series[size, j] * series[first + RATE0, k - j]
-                y -= series[size, j] * series[first + RATE1, k - j]
-                z -= series[size, j] * series[first + RATE2, k - j]
+                x -= size[j] * own[RATE0, k - j]
+                y -= size[j] * own[RATE1, k - j]
+                z -= size[j] * own[RATE2, k - j]
             x = inverse * x
-            if marks[ROLE, i] == DRIVEN:
-                x = work.values[WEIGHT, i] if k == 0 else 0.0
-            series[first + RATE0, k], series[first + RATE1, k], series[first + RATE2, k] = (
-                x,
-                inverse * y,
-                inverse * z,
-            )
+            if work.role[i] == DRIVEN:
+                x = work.weight[i] if k == 0 else 0.0
+            own[RATE0, k], own[RATE1, k], own[RATE2, k] = x, inverse * y, inverse * z
 
 
 @kernel
-def first_power(work: SpaceWork, nc: int, m: int) -> tuple[int, float]:
+def first_power(work: SpaceWork, m: int) -> tuple[int, float]:
     """Rates and slip rates where the step begins; how many of them are unknown, and their least pivot."""
     size, least = list_unknown(work, m), 1.0
     known_rates(work, m, FIRST, NO_CLOCK)
     if size > 0:
-        fill_matrix(work, nc, size, size, FIRST)
-        least = invert(work, GRAM + 3 * nc, 3 * nc, size)
+        fill_matrix(work, size, size, FIRST)
+        least = invert(work, size)
         solve_power(work, m, FIRST, size, size)
     slip_rates(work, m, FIRST)
     return size, least
@@ -355,8 +337,8 @@ def fill_series(
     for k in range(1, ORDER):
         known_rates(work, m, k, clock)
         if begins:
-            fill_matrix(work, nc, size, turns, k)
-            invert(work, GRAM + 3 * nc, 3 * nc, size)
+            fill_matrix(work, size, turns, k)
+            invert(work, size)
         if size > 0:
             solve_power(work, m, k, size, turns)
         if begins:
@@ -369,3 +351,76 @@ def fill_series(
     if clock >= 0:
         by_length(work, m, clock, degree)
     return degree
+
+
+# how many powers are needed, and how exact they are
+
+
+@kernel
+def distance_ahead(work: SpaceWork, nc: int, m: int) -> float:
+    """Length of the path to the next zero of a normal velocity, or to the cut, by the step's first rates."""
+    least = work.course[CUT]
+    for i in range(nc):
+        y = work.now[3 * i]
+        if y != 0.0 and work.role[i] != HELD:
+            rate = rate_of(work, m, FIRST, 3 * i)
+            if y * rate < 0.0:
+                least = min(least, -y / rate)
+    return least
+
+
+@kernel
+def event_ahead(work: SpaceWork, nc: int, m: int, clock: int) -> float:
+    """How far in the step's own measure the next event may be: how far its powers must be good."""
+    length = max(FARTHER * distance_ahead(work, nc, m), NEAREST)
+    if clock < 0 or not length < math.inf:
+        return length
+    slip, along = work.series[clock, SIZE, 0], work.series[clock, ALONG, 0]
+    grown = length * along / slip  # a slip grows exponentially in its own time
+    if grown <= -1.0:
+        return math.inf
+    return length / slip if abs(grown) < 1e-3 else math.log1p(grown) / along
+
+
+@kernel
+def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
+    """Power k of the impulses by ``sqrt(p^T G p)``, what it changes the velocity by as a share of the speed
+    before, and the largest of the work: its error if it is the last."""
+    worst, total = 0.0, 0.0
+    for a in range(m):
+        i = work.pushing[a]
+        for part in range(3):
+            work.point[3 * i + part] = work.series[i, PUSH0 + part, k]
+        if books is not None:
+            worst = max(worst, abs(work.series[i, WORKED, k]))
+    for a in range(m):
+        at = 3 * work.pushing[a]
+        x, y, z = effects(work, m, work.point, work.pushing[a])
+        total += work.point[at] * x
+        total += work.point[at + 1] * y
+        total += work.point[at + 2] * z
+    return (math.sqrt(max(total, 0.0)) if total == total else math.inf) + worst
+
+
+@kernel
+def are_enough(
+    work: SpaceWork, m: int, books: Books, k: int, power: float, reach: float, allowed: float
+) -> bool:
+    """Whether k powers, fewer than all, are as exact up to ``reach`` as the error allows.
+
+    ``power`` is that of reach to k - 1.
+    """
+    if k < ENOUGH or k % 2 == 1 or k == ORDER or not power * reach < math.inf:
+        return False
+    for back in range(2):  # one place of call: the GPU's compiler copies what is called
+        if not size_of_power(work, m, books, k - back) * power * (reach if back == 0 else 1.0) <= allowed:
+            return False
+    return True
+
+
+@kernel
+def step_length(work: SpaceWork, m: int, books: Books, degree: int, last: float, allowed: float) -> float:
+    """How far the powers up to ``degree``, whose size is ``last``, are as exact as the error allows."""
+    second = size_of_power(work, m, books, degree - 1)
+    longest = math.log(allowed / max(last, 1e-200)) / degree
+    return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))

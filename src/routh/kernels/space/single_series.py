@@ -7,40 +7,28 @@ and so is what contacts that are held or stick answer. Only ``|t|^2 = t t`` is n
 from __future__ import annotations
 
 from routh.compiling import kernel
-from routh.kernels.space.equations import unknown_value
-from routh.kernels.space.powers import are_enough
-from routh.kernels.space.series import by_clock, slip_size
+from routh.kernels.space.equations import coupling, unknown_value
+from routh.kernels.space.series import are_enough, by_clock, slip_size
 from routh.kernels.space.workspace import (
-    CHANNELS,
-    COL1,
-    COL2,
     DRIVEN,
-    GRAM,
-    LIST,
-    MOVES,
-    MU,
     NO_FRICTION,
     NORMAL,
     ORDER,
+    PATH,
     PUSH0,
     PUSH1,
     PUSH2,
     RATE0,
     RATE1,
     RATE2,
-    RIGHT,
-    ROLE,
     SIZE,
     SLIDE,
-    TURN0,
-    TURN1,
+    SLIP0,
+    SLIP1,
     UNIT0,
     UNIT1,
-    WEIGHT,
-    WHOSE,
     WORKED,
     Books,
-    C,
     SpaceWork,
 )
 
@@ -48,13 +36,13 @@ Motion = tuple[float, float, float, float, float, float]
 
 
 @kernel
-def slides_alone(work: SpaceWork, m: int, i: int) -> bool:
+def is_only_slider(work: SpaceWork, m: int, i: int) -> bool:
     """Whether contact i is driven and slides, and no other that pushes does; -1: there is none."""
-    if i < 0 or work.marks[ROLE, i] != DRIVEN:
+    if i < 0 or work.role[i] != DRIVEN:
         return False
     for a in range(m):
-        j = work.marks[LIST, a]
-        if j != i and work.marks[MOVES, j] == SLIDE:
+        j = work.pushing[a]
+        if j != i and work.moves[j] == SLIDE:
             return False
     return True
 
@@ -62,131 +50,122 @@ def slides_alone(work: SpaceWork, m: int, i: int) -> bool:
 @kernel
 def coordinate(work: SpaceWork, e: int) -> int:
     """The part, 0 to 2, of its contact in which unknown e is a rate; friction is along slip for none."""
-    return int(work.values[COL1, e] + 2.0 * work.values[COL2, e])
+    return int(work.column1[e] + 2.0 * work.column2[e])
 
 
 @kernel
-def answers(work: SpaceWork, nc: int, m: int, i: int, size: int) -> None:
+def answers(work: SpaceWork, m: int, i: int, size: int) -> None:
     """What each unknown rate is by ``1, u0, u1``, u the direction in which i slips: behind the inverse."""
-    values, marks, first, at = work.values, work.marks, GRAM + 6 * nc, 3 * i
-    push = -values[MU, i] * values[WEIGHT, i]
+    push = -work.mu[i] * work.weight[i]
     for part in range(3):
         for e in range(size):
-            g, value = GRAM + 3 * marks[WHOSE, e] + coordinate(work, e), 0.0
+            g, value = 3 * work.whose[e] + coordinate(work, e), 0.0
             if part > 0:
-                value = push * values[g, at + part]
+                value = push * work.gram[g, 3 * i + part]
             else:
                 for a in range(m):
-                    j = marks[LIST, a]
-                    if marks[ROLE, j] == DRIVEN:
-                        value += values[WEIGHT, j] * values[g, 3 * j]
-            values[RIGHT, e] = -value
+                    j = work.pushing[a]
+                    if work.role[j] == DRIVEN:
+                        value += work.weight[j] * work.gram[g, 3 * j]
+            work.right[e] = -value
         for e in range(size):
-            values[first + e, size + part] = unknown_value(work, size, e)
+            work.inverse[e, size + part] = unknown_value(work, size, e)
 
 
 @kernel
-def motion(work: SpaceWork, nc: int, m: int, i: int, size: int) -> Motion:
+def motion(work: SpaceWork, m: int, i: int, size: int) -> Motion:
     """The slip rate of contact i by its direction u, ``c + A u``: c, then A row by row."""
-    values, marks, first, at = work.values, work.marks, GRAM + 6 * nc, 3 * i
-    g, h, push = GRAM + at + 1, GRAM + at + 2, -values[MU, i] * values[WEIGHT, i]
+    G, g, h, push = work.gram, 3 * i + 1, 3 * i + 2, -work.mu[i] * work.weight[i]
     c0, c1 = 0.0, 0.0
     for a in range(m):
-        j = marks[LIST, a]
-        if marks[ROLE, j] == DRIVEN:
-            c0 += values[WEIGHT, j] * values[g, 3 * j]
-            c1 += values[WEIGHT, j] * values[h, 3 * j]
-    a00, a01 = push * values[g, at + 1], push * values[g, at + 2]
-    a10, a11 = push * values[h, at + 1], push * values[h, at + 2]
+        j = work.pushing[a]
+        if work.role[j] == DRIVEN:
+            c0 += work.weight[j] * G[g, 3 * j]
+            c1 += work.weight[j] * G[h, 3 * j]
+    a00, a01 = push * G[g, g], push * G[g, h]
+    a10, a11 = push * G[h, g], push * G[h, h]
     for e in range(size):
-        column = 3 * marks[WHOSE, e] + coordinate(work, e)
-        x, y, row, k = values[g, column], values[h, column], first + e, size
-        c0, a00, a01 = c0 + x * values[row, k], a00 + x * values[row, k + 1], a01 + x * values[row, k + 2]
-        c1, a10, a11 = c1 + y * values[row, k], a10 + y * values[row, k + 1], a11 + y * values[row, k + 2]
+        column, answer, k = 3 * work.whose[e] + coordinate(work, e), work.inverse[e], size
+        x, y = G[g, column], G[h, column]
+        c0, a00, a01 = c0 + x * answer[k], a00 + x * answer[k + 1], a01 + x * answer[k + 2]
+        c1, a10, a11 = c1 + y * answer[k], a10 + y * answer[k + 1], a11 + y * answer[k + 2]
     return c0, c1, a00, a01, a10, a11
 
 
 @kernel
-def push_others(work: SpaceWork, nc: int, m: int, i: int, size: int, k: int) -> None:
+def push_others(work: SpaceWork, m: int, i: int, size: int, k: int) -> None:
     """Power k + 1 of the impulses of the contacts beside i."""
-    values, marks, series = work.values, work.marks, work.series
-    slip, share, first = series[CHANNELS * i + SIZE, k], 1.0 / (k + 1), GRAM + 6 * nc
-    t0, t1 = series[CHANNELS * i + TURN0, k], series[CHANNELS * i + TURN1, k]
+    slip, share = work.series[i, SIZE, k], 1.0 / (k + 1)
+    t0, t1 = work.series[i, SLIP0, k], work.series[i, SLIP1, k]
     for a in range(m):
-        j = marks[LIST, a]
+        j = work.pushing[a]
         if j != i:
-            series[CHANNELS * j + PUSH0, k + 1] = share * values[WEIGHT, j] * slip
-            if marks[MOVES, j] == NO_FRICTION:
-                series[CHANNELS * j + PUSH1, k + 1] = series[CHANNELS * j + PUSH2, k + 1] = 0.0
+            work.series[j, PUSH0, k + 1] = share * work.weight[j] * slip
+            if work.moves[j] == NO_FRICTION:
+                work.series[j, PUSH1, k + 1] = work.series[j, PUSH2, k + 1] = 0.0
     for e in range(size):
-        row, column = first + e, size
-        value = values[row, column] * slip + values[row, column + 1] * t0 + values[row, column + 2] * t1
-        series[CHANNELS * marks[WHOSE, e] + PUSH0 + coordinate(work, e), k + 1] = share * value
+        answer = work.inverse[e]
+        value = answer[size] * slip + answer[size + 1] * t0 + answer[size + 2] * t1
+        work.series[work.whose[e], PUSH0 + coordinate(work, e), k + 1] = share * value
 
 
 @kernel
-def rates_of_others(work: SpaceWork, nc: int, m: int, i: int, size: int, degree: int) -> None:
+def rates_of_others(work: SpaceWork, m: int, i: int, size: int, degree: int) -> None:
     """Powers up to ``degree`` of the direction ``u = t / |t|``, and those of the rates that follow it."""
-    values, marks, series = work.values, work.marks, work.series
-    own, first, inverse = CHANNELS * i, GRAM + 6 * nc, 1.0 / series[CHANNELS * i + SIZE, 0]
+    own, inverse = work.series[i], 1.0 / work.series[i, SIZE, 0]
     for k in range(1, degree + 1):
-        u0, u1 = series[own + TURN0, k], series[own + TURN1, k]
+        u0, u1 = own[SLIP0, k], own[SLIP1, k]
         for j in range(1, k + 1):
-            u0 -= series[own + SIZE, j] * series[own + UNIT0, k - j]
-            u1 -= series[own + SIZE, j] * series[own + UNIT1, k - j]
+            u0 -= own[SIZE, j] * own[UNIT0, k - j]
+            u1 -= own[SIZE, j] * own[UNIT1, k - j]
         u0, u1 = inverse * u0, inverse * u1
-        series[own + UNIT0, k], series[own + UNIT1, k] = u0, u1
+        own[UNIT0, k], own[UNIT1, k] = u0, u1
         for a in range(m):
-            j = CHANNELS * marks[LIST, a]
-            if j != own:
-                series[j + RATE0, k] = series[j + RATE1, k] = series[j + RATE2, k] = 0.0
+            other = work.series[work.pushing[a]]
+            if work.pushing[a] != i:
+                other[RATE0, k] = other[RATE1, k] = other[RATE2, k] = 0.0
         for e in range(size):
-            row, column = first + e, size
-            series[CHANNELS * marks[WHOSE, e] + RATE0 + coordinate(work, e), k] = (
-                values[row, column + 1] * u0 + values[row, column + 2] * u1
+            work.series[work.whose[e], RATE0 + coordinate(work, e), k] = (
+                work.inverse[e, size + 1] * u0 + work.inverse[e, size + 2] * u1
             )
 
 
 @kernel
-def alone_series(
+def fill_single_series(
     work: SpaceWork, nc: int, m: int, i: int, size: int, books: Books, reach: float, allowed: float
 ) -> int:
-    """`fill_series` in the time of the slip of contact i, which alone slides; with ``books``, alone pushes.
+    """`fill_series` in the time of the slip of contact i, the only one that slides; with ``books``, pushes.
 
-    TURN holds the slip, and where nothing else pushes UNIT does too, as a share of its first size.
+    SLIP holds the slip, and where nothing else pushes UNIT does too, as a share of its first size.
     """
-    values, series = work.values, work.series
-    at, first, path = 3 * i, CHANNELS * i, CHANNELS * nc
-    t, r, slip = first + TURN0, first + TURN1, first + SIZE
-    inverse = 1.0 / series[slip, 0]
-    weight, push = values[WEIGHT, i], -values[MU, i] * values[WEIGHT, i]
+    at, own, path = 3 * i, work.series[i], work.series[nc, PATH]
+    inverse = 1.0 / own[SIZE, 0]
+    weight, push = work.weight[i], -work.mu[i] * work.weight[i]
     if size > 0:
-        answers(work, nc, m, i, size)
-    c0, c1, a00, a01, a10, a11 = motion(work, nc, m, i, size)
-    series[path, 0], power, degree = 0.0, 1.0, ORDER
-    s, t0, t1 = series[slip, 0], values[C, at + 1], values[C, at + 2]
-    series[t, 0], series[r, 0] = t0, t1
+        answers(work, m, i, size)
+    c0, c1, a00, a01, a10, a11 = motion(work, m, i, size)
+    path[0], power, degree = 0.0, 1.0, ORDER
+    s, t0, t1 = own[SIZE, 0], work.now[at + 1], work.now[at + 2]
+    own[SLIP0, 0], own[SLIP1, 0] = t0, t1
     for k in range(ORDER):
         share = 1.0 / (k + 1)
-        series[path, k + 1] = share * s
+        path[k + 1] = share * s
         n, p0, p1 = share * weight * s, share * push * t0, share * push * t1
-        series[first + PUSH0, k + 1], series[first + PUSH1, k + 1], series[first + PUSH2, k + 1] = n, p0, p1
+        own[PUSH0, k + 1], own[PUSH1, k + 1], own[PUSH2, k + 1] = n, p0, p1
         if m > 1:
-            push_others(work, nc, m, i, size, k)
+            push_others(work, m, i, size, k)
         t0, t1 = share * (c0 * s + a00 * t0 + a01 * t1), share * (c1 * s + a10 * t0 + a11 * t1)
-        series[t, k + 1], series[r, k + 1] = t0, t1
-        series[first + UNIT0, k + 1], series[first + UNIT1, k + 1] = inverse * t0, inverse * t1
-        s = slip_size(series, first, k + 1, t0, t1, inverse)
-        series[slip, k + 1] = s
+        own[SLIP0, k + 1], own[SLIP1, k + 1] = t0, t1
+        own[UNIT0, k + 1], own[UNIT1, k + 1] = inverse * t0, inverse * t1
+        s = slip_size(own, k + 1, t0, t1, inverse)
+        own[SIZE, k + 1] = s
         if books is not None:
-            series[first + NORMAL, k + 1] = (
-                values[GRAM + at, at] * n + values[GRAM + at, at + 1] * p0 + values[GRAM + at, at + 2] * p1
-            )
-            series[first + WORKED, k + 1] = weight * by_clock(series, i, first + NORMAL, k)
+            own[NORMAL, k + 1] = coupling(work, at, at, n, p0, p1)
+            own[WORKED, k + 1] = weight * by_clock(work, i, own[NORMAL], k)
         if are_enough(work, m, books, k + 1, power, reach, allowed):
             degree = k + 1
             break
         power *= reach
     if size > 0:
-        rates_of_others(work, nc, m, i, size, degree)
+        rates_of_others(work, m, i, size, degree)
     return degree

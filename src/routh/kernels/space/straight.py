@@ -6,23 +6,13 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.space.workspace import (
-    CHANGE,
-    CORNER,
     DRIVEN,
     FREE,
     HELD,
-    MOVES,
-    MU,
     NO_FRICTION,
-    RATE,
-    ROLE,
     SLIDE,
-    SLIDE0,
-    SLIDE1,
-    SLIP,
     WALL,
     ZERO,
-    C,
     Corners,
     SpaceWork,
 )
@@ -69,125 +59,123 @@ def wall_ray(corners: Array, j: int) -> tuple[float, float]:
 
 @kernel
 def classify(work: SpaceWork, nc: int, corners: Corners) -> None:
-    """SLIP, CORNER and slip directions of every contact from C, where rounding becomes zero."""
-    values, marks = work.values, work.marks
+    """`slip`, `corner` and slip directions of every contact from `now`, where rounding becomes zero."""
     for i in range(nc):
         at = 3 * i
-        if abs(values[C, at]) <= NOTHING:
-            values[C, at] = 0.0
-        t0, t1 = values[C, at + 1], values[C, at + 2]
+        if abs(work.now[at]) <= NOTHING:
+            work.now[at] = 0.0
+        t0, t1 = work.now[at + 1], work.now[at + 2]
         length = math.sqrt(t0 * t0 + t1 * t1)
         if length <= NOTHING:
-            values[C, at + 1] = values[C, at + 2] = 0.0
-            marks[SLIP, i] = ZERO if values[MU, i] > 0.0 else NO_FRICTION
+            work.now[at + 1] = work.now[at + 2] = 0.0
+            work.slip[i] = ZERO if work.mu[i] > 0.0 else NO_FRICTION
             continue
-        marks[SLIP, i] = SLIDE if values[MU, i] > 0.0 else NO_FRICTION
+        work.slip[i] = SLIDE if work.mu[i] > 0.0 else NO_FRICTION
         if corners is None:
-            values[SLIDE0, i], values[SLIDE1, i] = t0 / length, t1 / length
-        elif marks[SLIP, i] == SLIDE and marks[ROLE, i] != FREE:
+            work.slide0[i], work.slide1[i] = t0 / length, t1 / length
+        elif work.slip[i] == SLIDE and work.role[i] != FREE:
             choose_corner(work, corners, i)
 
 
 @kernel
 def choose_corner(work: SpaceWork, corners: Array, i: int) -> None:
     """The corner of the polygon against which contact i slides, or the wall on which its slip lies."""
-    values, marks, at = work.values, work.marks, 3 * i
-    t0, t1 = values[C, at + 1], values[C, at + 2]
+    at = 3 * i
+    t0, t1 = work.now[at + 1], work.now[at + 2]
     j = best_corner(corners, t0, t1)
     wall = tied_wall(corners, j, t0, t1, NOTHING)
-    marks[CORNER, i] = j
-    values[SLIDE0, i], values[SLIDE1, i] = corners[j, 0], corners[j, 1]
+    work.corner[i] = j
+    work.slide0[i], work.slide1[i] = corners[j, 0], corners[j, 1]
     other = corners.shape[0] - 1 if j == 0 else j - 1
     beside = (corners[j, 0] - corners[other, 0]) * t0 + (corners[j, 1] - corners[other, 1]) * t1
     if wall == j and beside <= NOTHING:  # on both walls of its sector: too small to have a direction
-        values[C, at + 1] = values[C, at + 2] = 0.0
-        marks[SLIP, i] = ZERO
+        work.now[at + 1] = work.now[at + 2] = 0.0
+        work.slip[i] = ZERO
     elif wall >= 0:
-        marks[SLIP, i], marks[CORNER, i] = WALL, wall
-        along_wall(values, C, at, corners, wall)
+        work.slip[i], work.corner[i] = WALL, wall
+        along_wall(work.now, at, corners, wall)
 
 
 @kernel
-def largest_rate(values: Array, nc: int) -> float:
+def largest_rate(work: SpaceWork, nc: int) -> float:
     """The largest rate: the unit of rounding in slip rates."""
     size = 0.0
     for row in range(3 * nc):
-        size = max(size, abs(values[RATE, row]))
+        size = max(size, abs(work.rate[row]))
     return size
 
 
 @kernel
 def settle(work: SpaceWork, nc: int, corners: Corners, still: float) -> None:
-    """MOVES of the contacts that push, and CHANGE made exact where they stick or follow a wall.
+    """`moves` of the contacts that push, and `change` made exact where they stick or follow a wall.
 
-    MOVES is ZERO (sticks), WALL (follows the wall CORNER) or SLIDE (in the sector CORNER, or along the
+    `moves` is ZERO (sticks), WALL (follows the wall `corner`) or SLIDE (in the sector `corner`, or along the
     direction of slip with the disc). ``still``: slip rates below are rounding.
     """
-    values, marks = work.values, work.marks
     for i in range(nc):
         at = 3 * i
-        marks[MOVES, i] = marks[SLIP, i]
+        work.moves[i] = work.slip[i]
         # a contact that pushes against its own friction without moving (it jams) has a rate of rounding, too
-        if (marks[ROLE, i] == HELD and values[RATE, at] > 0.0) or (
-            marks[SLIP, i] == ZERO and marks[ROLE, i] == DRIVEN and abs(values[CHANGE, at]) <= JAMS_BY * still
+        if (work.role[i] == HELD and work.rate[at] > 0.0) or (
+            work.slip[i] == ZERO and work.role[i] == DRIVEN and abs(work.change[at]) <= JAMS_BY * still
         ):
-            values[CHANGE, at] = 0.0
-        if marks[ROLE, i] == FREE or marks[SLIP, i] == NO_FRICTION or marks[SLIP, i] == SLIDE:
+            work.change[at] = 0.0
+        if work.role[i] == FREE or work.slip[i] == NO_FRICTION or work.slip[i] == SLIDE:
             continue
-        d0, d1 = values[CHANGE, at + 1], values[CHANGE, at + 2]
+        d0, d1 = work.change[at + 1], work.change[at + 2]
         length = math.sqrt(d0 * d0 + d1 * d1)
-        if marks[SLIP, i] == ZERO and length <= still:
-            values[CHANGE, at + 1] = values[CHANGE, at + 2] = 0.0
+        if work.slip[i] == ZERO and length <= still:
+            work.change[at + 1] = work.change[at + 2] = 0.0
         elif corners is None:  # along friction: a slow slip rate is what is left of larger terms
-            f0, f1 = values[RATE, at + 1], values[RATE, at + 2]
+            f0, f1 = work.rate[at + 1], work.rate[at + 2]
             friction = math.sqrt(f0 * f0 + f1 * f1)
             if friction > 0.0:
                 d0, d1, length = -f0, -f1, friction
-            marks[MOVES, i] = SLIDE
-            values[SLIDE0, i], values[SLIDE1, i] = d0 / length, d1 / length
+            work.moves[i] = SLIDE
+            work.slide0[i], work.slide1[i] = d0 / length, d1 / length
         else:
             settle_on_polygon(work, corners, i, still)
 
 
 @kernel
 def settle_on_polygon(work: SpaceWork, corners: Array, i: int, still: float) -> None:
-    """MOVES and CORNER of a contact whose slip begins, or lies on a wall."""
-    values, marks, at = work.values, work.marks, 3 * i
-    d0, d1 = values[CHANGE, at + 1], values[CHANGE, at + 2]
-    marks[MOVES, i] = SLIDE
-    if marks[SLIP, i] == ZERO:
+    """`moves` and `corner` of a contact whose slip begins, or lies on a wall."""
+    at = 3 * i
+    d0, d1 = work.change[at + 1], work.change[at + 2]
+    work.moves[i] = SLIDE
+    if work.slip[i] == ZERO:
         j = best_corner(corners, d0, d1)
         wall = tied_wall(corners, j, d0, d1, still)
-        marks[CORNER, i] = j
+        work.corner[i] = j
         if wall >= 0:
-            marks[MOVES, i], marks[CORNER, i] = WALL, wall
-            along_wall(values, CHANGE, at, corners, wall)
+            work.moves[i], work.corner[i] = WALL, wall
+            along_wall(work.change, at, corners, wall)
         return
-    wall = marks[CORNER, i]
+    wall = work.corner[i]
     following = wall + 1 if wall + 1 < corners.shape[0] else 0
     across = (corners[wall, 0] - corners[following, 0]) * d0
     across += (corners[wall, 1] - corners[following, 1]) * d1
     if abs(across) <= still:
-        marks[MOVES, i] = WALL
-        along_wall(values, CHANGE, at, corners, wall)
+        work.moves[i] = WALL
+        along_wall(work.change, at, corners, wall)
     elif across < 0.0:
-        marks[CORNER, i] = following
+        work.corner[i] = following
 
 
 @kernel
-def along_wall(values: Array, row: int, at: int, corners: Array, wall: int) -> None:
-    """Keep of a slip, or slip rate, in a row what lies along a wall."""
+def along_wall(of: Array, at: int, corners: Array, wall: int) -> None:
+    """Keep of the slips, or slip rates, ``of`` (n,) of the contact from ``at`` on what lies along a wall."""
     w0, w1 = wall_ray(corners, wall)
-    along = w0 * values[row, at + 1] + w1 * values[row, at + 2]
-    values[row, at + 1], values[row, at + 2] = along * w0, along * w1
+    along = w0 * of[at + 1] + w1 * of[at + 2]
+    of[at + 1], of[at + 2] = along * w0, along * w1
 
 
 @kernel
-def normal_length(values: Array, nc: int) -> tuple[float, int]:
+def normal_length(work: SpaceWork, nc: int) -> tuple[float, int]:
     """Length until a normal velocity reaches zero, and whose."""
     least, who = math.inf, -1
     for i in range(nc):
-        y, rate = values[C, 3 * i], values[CHANGE, 3 * i]
+        y, rate = work.now[3 * i], work.change[3 * i]
         if y * rate < 0.0 and -y / rate < least:
             least, who = -y / rate, i
     return least, who
@@ -196,15 +184,14 @@ def normal_length(values: Array, nc: int) -> tuple[float, int]:
 @kernel
 def wall_length(work: SpaceWork, nc: int, corners: Array) -> float:
     """Length until the slip of a pushing contact meets a wall of its polygon, or vanishes."""
-    values, marks = work.values, work.marks
     least, count = math.inf, corners.shape[0]
     for i in range(nc):
         at = 3 * i
-        if marks[ROLE, i] == FREE or marks[MOVES, i] == NO_FRICTION or marks[MOVES, i] == ZERO:
+        if work.role[i] == FREE or work.moves[i] == NO_FRICTION or work.moves[i] == ZERO:
             continue
-        t0, t1, d0, d1 = values[C, at + 1], values[C, at + 2], values[CHANGE, at + 1], values[CHANGE, at + 2]
-        j = marks[CORNER, i]
-        if marks[MOVES, i] == WALL:
+        t0, t1, d0, d1 = work.now[at + 1], work.now[at + 2], work.change[at + 1], work.change[at + 2]
+        j = work.corner[i]
+        if work.moves[i] == WALL:
             w0, w1 = wall_ray(corners, j)
             gap, rate = w0 * t0 + w1 * t1, w0 * d0 + w1 * d1
             if gap > 0.0 and rate < 0.0:
