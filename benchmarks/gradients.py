@@ -4,7 +4,6 @@
     python benchmarks/gradients.py --problems 2
     python benchmarks/gradients.py --only cone --forward 256    # curves cost more: fewer that are timed
     python benchmarks/gradients.py --only cone --problems 64 --samples 32 --forward 0   # 10^4 with the cone
-    python benchmarks/gradients.py --first 24                   # the problems after those
     python benchmarks/gradients.py --systems    # what a pass costs for the papers' systems, and for batches
 
 Every sample is drawn again with the same random numbers from problems that differ a little along a random
@@ -172,10 +171,10 @@ def costs(seeds=3, rows=256, n=16) -> None:
         table.row(family.name, 1e6 * forward / (rows * n), together / forward, apart / forward)
 
 
-def measure(family, problems, n, *, forward=FORWARD, first=0):
+def measure(family, problems, n, *, forward=FORWARD):
     """A row of the table: samples, shares that changed and are one-sided, worst error, ratio of times."""
     errors, flags, nothing, solved, ratios = [], [], [], [], []
-    for seed in range(first, first + problems):
+    for seed in range(problems):
         rng = np.random.default_rng([seed, sum(map(ord, family.name))])
         problem = family.make(rng)
         found = compare(problem, n, seed, rng, **family.options)
@@ -204,7 +203,6 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=64, help="of each problem")
     parser.add_argument("--only", help="families whose names contain this")
     parser.add_argument("--forward", type=int, default=FORWARD, help="samples that are timed; 0: none")
-    parser.add_argument("--first", type=int, default=0, help="number of the first problem")
     parser.add_argument("--systems", action="store_true", help="only what a pass costs for named systems")
     given = parser.parse_args()
     if given.systems:
@@ -216,7 +214,7 @@ def main() -> None:
     table = Table({**columns, "worst error": ".1e", "backwards over forwards": ".1f"})
     for family in families():
         if given.only is None or given.only in family.name:
-            row = measure(family, given.problems, given.samples, forward=given.forward, first=given.first)
+            row = measure(family, given.problems, given.samples, forward=given.forward)
             table.row(family.name, *row.values())
 
 

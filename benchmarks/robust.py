@@ -1,7 +1,6 @@
 """Worst cases against exact supports, certificates against samples, counterexamples against path checkers.
 
 python benchmarks/robust.py [--problems 200] [--samples 20000] [--spatial 8]
-python benchmarks/robust.py --supports                    # of filling against exact supports, nothing else
 python benchmarks/robust.py --problems 20 --samples 1000000 --minutes 5   # ends early, with what was done
 
 Planar problems of one to four contacts whose exact set is complete within one second; one random direction,
@@ -97,10 +96,10 @@ def residual_of(problem, found: WorstCase, limit: float, row) -> float:
     return check(problem, found.path)
 
 
-def planar(count: int, samples: int, deadline: float, *, supports: bool, first: int) -> dict[str, Tally]:
+def planar(count: int, samples: int, deadline: float) -> dict[str, Tally]:
     """Tallies by the number of contacts; and how many problems were passed over."""
     tallies: dict[str, Tally] = {}
-    seed, passed = first, 0
+    seed, passed = 0, 0
     while sum(tally.problems for tally in tallies.values()) < count and time.monotonic() < deadline:
         problem, direction, quadratic = random_planar(seed)
         seed += 1
@@ -116,8 +115,6 @@ def planar(count: int, samples: int, deadline: float, *, supports: bool, first: 
         filled = worst_case(problem, direction, method="fill", max_samples=SAMPLES)
         tally.exact = max(tally.exact, abs(by_set.value - support) / unit)
         tally.filled = max(tally.filled, abs(filled.value - support) / unit)
-        if supports:
-            continue
         curved = worst_case(problem, quadratic, method="exact", seconds=2 * BUDGET)
         other = worst_case(problem, quadratic, method="fill", max_samples=SAMPLES, climbs=0)
         back = np.linalg.inv(problem.cholesky.T)
@@ -162,15 +159,11 @@ def main() -> None:
     parser.add_argument("--problems", type=int, default=200)
     parser.add_argument("--samples", type=int, default=20_000)
     parser.add_argument("--spatial", type=int, default=8)
-    parser.add_argument("--first", type=int, default=0, help="seed of the first problem in the plane")
-    parser.add_argument("--supports", action="store_true", help="only compare supports in the plane")
     parser.add_argument("--minutes", type=float, default=np.inf, help="after which no problem is begun")
     given = parser.parse_args()
     deadline = time.monotonic() + 60.0 * given.minutes
-    flat = planar(given.problems, given.samples, deadline, supports=given.supports, first=given.first)
-    tallies = dict(sorted(flat.items()))
-    if not given.supports:
-        tallies |= elsewhere(given.spatial, max(given.samples // 4, 1), deadline)
+    tallies = dict(sorted(planar(given.problems, given.samples, deadline).items()))
+    tallies |= elsewhere(given.spatial, max(given.samples // 4, 1), deadline)
     columns = {"": "<17", "problems": "d", "exact": ".1e", "fill": ".1e", "quadratic": ".1e"}
     columns |= dict.fromkeys(("samples", "violated", "proved", "refuted", "unknown"), "d")
     table = Table({**columns, "path": ".1e"})

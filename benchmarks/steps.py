@@ -1,7 +1,7 @@
-"""Every step solved, with proof: random impact steps of hard families, and the peer on the same problems.
+"""Every step solved, with proof: random impact steps of hard families.
 
-    python benchmarks/steps.py --count 100000           # the full run, hours on one core
-    python benchmarks/steps.py --count 1000 --peer 200  # a look
+    python benchmarks/steps.py --count 100000   # the full run, hours on one core
+    python benchmarks/steps.py --count 1000     # a look
 
 Each row is a family of random problems with 2 to 6 contacts, mass ratios to 1e6 and, in every other, a
 duplicated contact. "unsolved" and "worst" are the solver's own claims; "false" counts steps claimed as solved
@@ -63,27 +63,9 @@ def run_family(arguments, count, seed, friction, pivoting):
     return unsolved, false, retried, worst, worst_independent, jammed, jam_missed, each
 
 
-def run_peer(arguments, count, seed):
-    """Share of the same problems on which quantecon's Lemke fails or is wrong."""
-    from quantecon.optimize import lcp_lemke
-
-    rng = np.random.default_rng(seed)
-    failed = 0
-    for _ in range(count):
-        problem = hard_problem(rng, **arguments)
-        lambda_max = problem.scaling.impulse * rng.random(problem.nc) * 10.0 ** rng.uniform(-1.0, 1.0)
-        step = PolyhedralStep(problem)
-        W, q = step.scaled_lcp(problem.v, lambda_max)
-        result = lcp_lemke(W, q, max_iter=10_000)
-        good = result.success and routh.lcp.natural_residual(W, q, result.z) < residual_tolerance(problem)
-        failed += not good
-    return failed / count
-
-
 def main():
     parser = command_line(__doc__)
     parser.add_argument("--count", type=int, default=1000, help="problems a family")
-    parser.add_argument("--peer", type=int, default=0, help="problems a family for quantecon")
     parser.add_argument(
         "--cone", type=int, default=None, help="problems a family with the true cone (default: count / 10)"
     )
@@ -91,9 +73,7 @@ def main():
     parser.add_argument("--only", default="", help="families whose name contains this")
     options = parser.parse_args()
     counts = dict.fromkeys(("unsolved", "false", "retried"), "d") | {"worst": ".1e", "independent": ".1e"}
-    table = Table(
-        {"family": "<29", **counts, "jammed": "d", "missed": "d", "ms each": ".2f", "peer fails": ".1%"}
-    )
+    table = Table({"family": "<29", **counts, "jammed": "d", "missed": "d", "ms each": ".2f"})
     total = bad = 0
     for friction in ("polyhedral", "cone"):
         for name, arguments in hard_families():
@@ -106,8 +86,7 @@ def main():
             if not count:
                 continue
             row = run_family(arguments, count, options.seed, friction, pivots)
-            judged = options.peer and friction == "polyhedral"
-            table.row(label, *row, run_peer(arguments, options.peer, options.seed) if judged else None)
+            table.row(label, *row)
             total, bad = total + count, bad + row[0] + row[1] + row[6]
     print(f"{total} steps, {bad} unsolved, falsely solved or with a missed jam")
 

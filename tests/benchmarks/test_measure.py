@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 PAGES = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 COMMANDS = sorted(path for path in BENCHMARKS.glob("*.py") if "__main__" in path.read_text())
-NAMED = re.compile(r"(?<!tests/)\bbenchmarks/(\w+)\.py(?: ([a-z]\w*)(?![\w.]))?")
+NAMED = re.compile(r"(?<!tests/)\bbenchmarks/(\w+)\.py([^`#|\n]*)")
 FOLLOWING = re.compile(r"`(\w+)\.py\b")  # behind a first command, as in the table of docs/measured/index.md
 
 
@@ -77,15 +77,21 @@ def test_every_benchmark_is_named_by_a_page(path):
     assert any(path.stem in {*FOLLOWING.findall(text), *dict(NAMED.findall(text))} for text in texts)
 
 
+def words_of(file):
+    """What a file could take from a command line: its strings, and the names of functions."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        texts = (getattr(node, field, None) for field in ("value", "name", "attr"))
+        found |= {text for text in texts if isinstance(text, str)}
+    return found
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_are_there(page):
-    """The file, and the word behind it, which is one of its parts."""
-    for name, part in NAMED.findall(page.read_text()):
-        file = BENCHMARKS / f"{name}.py"
-        assert file.exists(), name
-        if part:
-            tree = ast.parse(file.read_text())
-            words = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-            words |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-            words |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-            assert part in words, f"{name}.py {part}"
+    """The file, the part that the word behind it names, and its options."""
+    for name, rest in NAMED.findall(page.read_text()):
+        assert (BENCHMARKS / f"{name}.py").exists(), name
+        part = re.match(r" ([a-z]\w*)(?![\w.])", rest)
+        wanted = {*([part[1]] if part else []), *re.findall(r"--\w+", rest)}
+        helpers = BENCHMARKS.glob("tosses/comparing.py") if "tosses" in name else []
+        assert wanted <= set().union(*map(words_of, [BENCHMARKS / f"{name}.py", *helpers])), f"{name}{rest}"
