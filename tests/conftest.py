@@ -46,7 +46,7 @@ def ticking(monkeypatch):
 @pytest.fixture
 def routh_command(monkeypatch, capsys, tmp_path):
     """Run ``routh`` in this process as the entry point does, in a folder of its own: code, stdout, stderr."""
-    from routh.cli.ending import main
+    from routh.cli import run_command as main
 
     monkeypatch.chdir(tmp_path)
 

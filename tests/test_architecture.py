@@ -21,6 +21,7 @@ ORDER = [
     "validation",
     "text",
     "progress",
+    "interrupts",
     "processes",
     "storage",
     "rng",

@@ -1,8 +1,9 @@
-"""Work in processes beside this one, part by part.
+"""Work in processes beside this one.
 
-Python's threads share one lock: work that is half Python goes on faster in processes only. Each of them has a
-pipe of its own, so that one that is ended in the middle of a message disturbs nobody, and whatever ends the
-work here ends them at once. One whose parent is gone ends by itself.
+Python's threads share one lock: work that is half Python goes on faster in processes only. A `Worker` is a
+process with a pipe of its own, so that one that is ended in the middle of a message disturbs nobody and one
+that dies is known by name; it does not hear Ctrl-C, and ends by itself when its parent is gone.
+`in_processes` gives a list of parts to some of them. `routh.sweep.driver` gives chunks to others.
 """
 
 from __future__ import annotations
@@ -10,22 +11,77 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import signal
+import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import TypeVar, cast
 
+from routh import interrupts
 from routh.status import RouthError
 
 Made = TypeVar("Made")
-_Answer = tuple[int, object, BaseException | None]  # number of a part, what was made of it, what was raised
+Answer = tuple[object, BaseException | None]  # what was made of a message, or what was raised
 
 _AHEAD = 2  # parts that a process is given: the one under way, and the next
 _BEFORE = 4  # results for each process that may wait for an earlier one
-_WATCH = 1.0  # s between looks of a process that waits at whether its parent still lives
+_WATCH = 1.0  # s between looks of a process at whether its parent still lives
+
+
+class WorkerLost(RouthError):
+    """The process that worked on this died."""
+
+
+class Worker:
+    """A process that makes something of each message, one after the other.
+
+    It is made as ``method`` says, by default as multiprocessing is set to make them: a forked one finds
+    ``work`` in its memory, others get it pickled.
+    """
+
+    def __init__(self, work: Callable[..., object], method: str | None = None) -> None:
+        context = multiprocessing.get_context(method)
+        self.pipe, self._theirs = context.Pipe()
+        self._work, self._forked = work, context.get_start_method() == "fork"
+        given = (self.pipe, work) if self._forked else (None, None)
+        self._process = context.Process(target=_serve, args=(self._theirs, *given))  # type: ignore[attr-defined]
+
+    def start(self) -> None:
+        """Begin; apart from making it, so that who does can end it whenever an interrupt comes."""
+        self._process.start()
+        self._theirs.close()  # else nobody would hear that the process has ended
+        if not self._forked:  # not as an argument: a process that dies while it is made would never read it
+            self.tell(self._work)
+
+    def tell(self, message: object) -> None:
+        """Send a message; WorkerLost where it is dead."""
+        try:
+            self.pipe.send(message)
+        except OSError:
+            raise self._lost() from None
+
+    def hear(self) -> Answer:
+        """What came of the first message that is still without an answer; WorkerLost where it is dead."""
+        try:
+            answer: Answer = self.pipe.recv()
+        except (EOFError, OSError):
+            raise self._lost() from None
+        return answer
+
+    def kill(self) -> None:
+        """End it at once; it holds nothing that anybody else needs."""
+        if self._process.pid is not None:
+            self._process.kill()
+            self._process.join()
+
+    def _lost(self) -> WorkerLost:
+        self._process.join(1.0)
+        return WorkerLost(
+            f"processes: one of them ended with exit code {self._process.exitcode}; "
+            "was there enough memory? (fewer processes need less)"
+        )
 
 
 def parts_of(count: int, size: int) -> list[range]:
@@ -38,111 +94,70 @@ def in_processes(
 ) -> None:
     """Give what ``work`` makes of each part to ``take``, in this process, in the order of the parts.
 
-    What ``work`` raises is raised here when its part's turn comes. Processes are made as multiprocessing is
-    set to make them: forked ones find ``work`` in their memory, others get it pickled.
+    What ``work`` raises is raised here when its part's turn comes. Whatever ends the work here ends the
+    processes at once.
     """
-    crew: dict[Connection, BaseProcess] = {}
+    crew: list[Worker] = []
     try:
         for _ in range(min(workers, len(parts))):
-            _hire(work, crew)
-        free, done = deque(list(crew) * _AHEAD), dict[int, _Answer]()
+            crew.append(Worker(work))
+            crew[-1].start()
+        free, done = deque(crew * _AHEAD), dict[int, Answer]()
+        under_way = {worker.pipe: (worker, deque[int]()) for worker in crew}
         given = due = 0
         while due < len(parts):
             while free and given < min(len(parts), due + _BEFORE * len(crew)):
-                _told(free.popleft(), crew, (given, parts[given]))
+                worker = free.popleft()
+                worker.tell(parts[given])
+                under_way[worker.pipe][1].append(given)
                 given += 1
-            for connection in wait(list(crew)):
-                assert isinstance(connection, Connection)
-                answer = _heard(connection, crew)
-                done[answer[0]] = answer
-                free.append(connection)
+            for pipe in wait(list(under_way)):
+                worker, numbers = under_way[cast("Connection", pipe)]
+                answer = worker.hear()
+                done[numbers.popleft()] = answer
+                free.append(worker)
             while due in done:
-                _, made, error = done.pop(due)
+                made, error = done.pop(due)
                 if error is not None:
                     raise error
                 take(cast("Made", made))
                 due += 1
     finally:
-        for connection, process in crew.items():
-            connection.close()  # which ends one that an interrupt kept from being known, too
-            if process.pid is not None:
-                process.kill()  # at once; it holds nothing that anybody else needs
-                process.join()
+        for worker in crew:
+            worker.pipe.close()  # which ends one that an interrupt kept from being known, too
+            worker.kill()
 
 
-def _hire(work: Callable[[range], Made], crew: dict[Connection, BaseProcess]) -> None:
-    """Add a process to the crew."""
-    context = multiprocessing.get_context()
-    forked = context.get_start_method() == "fork"
-    ours, theirs = context.Pipe()
-    given = (work, [ours, *crew]) if forked else (None, [])
-    process = context.Process(target=_serve, args=(theirs, *given))
-    crew[ours] = process
-    process.start()
-    theirs.close()  # else nobody would hear that the process has ended
-    if not forked:  # not as an argument: a process that dies while it is made would never read it
-        _told(ours, crew, work)
-
-
-def _told(connection: Connection, crew: dict[Connection, BaseProcess], message: object) -> None:
+def _serve(pipe: Connection, parents: Connection | None, work: Callable[..., object] | None) -> None:
+    """What a process does: messages, as they come, until nobody is at the other end of its pipe."""
+    interrupts.ignore()
+    threading.Thread(target=_end_without, args=(os.getppid(),), daemon=True).start()
+    if parents is not None:
+        parents.close()  # the other end, which a fork has too: it would hide that nobody else has it
     try:
-        connection.send(message)
-    except OSError:
-        raise _lost(crew[connection]) from None
-
-
-def _heard(connection: Connection, crew: dict[Connection, BaseProcess]) -> _Answer:
-    try:
-        answer: _Answer = connection.recv()
-    except (EOFError, OSError):
-        raise _lost(crew[connection]) from None
-    return answer
-
-
-def _lost(process: BaseProcess) -> RouthError:
-    process.join(1.0)
-    return RouthError(
-        f"processes: one of them ended with exit code {process.exitcode}; "
-        "was there enough memory? (fewer processes need less)"
-    )
-
-
-def _serve(
-    connection: Connection, work: Callable[[range], object] | None, others: Sequence[Connection]
-) -> None:
-    """What a process does: parts, as they come, until nobody is at the other end of its pipe."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C comes to all processes; the first one ends the others
-    parent = os.getppid()
-    for other in others:
-        other.close()  # the parent's ends, which a fork has too: they would hide that it is gone
-    try:
-        do: Callable[[range], object] = work or connection.recv()
+        do: Callable[..., object] = work or pipe.recv()
         while True:
-            while not connection.poll(_WATCH):
-                if os.getppid() != parent:
-                    return
-            number, part = connection.recv()
-            connection.send_bytes(_answer(do, number, part))
+            pipe.send_bytes(_answer(do, pipe.recv()))
     except (EOFError, OSError):
         return
 
 
-def _answer(work: Callable[[range], object], number: int, part: range) -> bytes:
-    """A pickled result, or error, of a part."""
+def _end_without(parent: int) -> None:
+    """End this process when its parent is gone."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH)
+    os._exit(1)
+
+
+def _answer(work: Callable[..., object], message: object) -> bytes:
+    """A pickled result, or error."""
     try:
-        return pickle.dumps((number, work(part), None), protocol=pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps((work(message), None), protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:
-        raised = _able_to_travel(error)
+        raised: Exception = error
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # whatever its own arguments and fields do then
+            raised = RouthError(f"processes: {type(error).__name__}: {error}")
         raised.add_note(f"In a process:\n{traceback.format_exc()}")
-        return pickle.dumps((number, None, raised))
-
-
-def _able_to_travel(error: Exception) -> Exception:
-    """The error itself, or its words where it does not go into a pickle and come out of it again."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # whatever its own arguments and fields do then
-        return RouthError(f"processes: {type(error).__name__}: {error}")
-    return error
+        return pickle.dumps((None, raised))

@@ -8,7 +8,6 @@ the old file as it was, and nothing beside it.
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -236,16 +235,18 @@ def _nameless(folder: int, target: Path) -> tuple[int, str | None]:
         except OSError as error:
             if error.errno not in _NO_ANONYMOUS_FILES:
                 raise OSError(error.errno, error.strerror, str(target)) from None
-    name = f".{target.name[:180]}.{uuid4().hex}.part"  # nobody can have put a file or a link there before
+    name = f".{uuid4().hex}.part"  # nobody can have put a file or a link there before
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     return os.open(name, flags, 0o666, dir_fd=folder), name
 
 
 def _take_place(descriptor: int, name: str | None, folder: int, target: str) -> None:
-    """Make a complete file the one called ``target``. One writer of a folder at a time does this."""
-    with suppress(OSError):  # some network file systems have no locks
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    """Make a complete file the one called ``target``."""
     if name is None:  # a nameless file needs a name before it can take another's place
+        import fcntl  # Linux's own, as nameless files are
+
+        with suppress(OSError):  # one writer of a folder at a time; some network file systems have no locks
+            fcntl.flock(folder, fcntl.LOCK_EX)
         name = f".{target[:200]}.part"
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=folder)  # left by a kill between the next two calls

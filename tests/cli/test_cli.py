@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import routh
 from routh import systems
 from routh.cli.app import app
-from routh.cli.ending import explain
+from routh.cli.exits import explain
 from routh.cli.output import Output, plain, plain_table
 from routh.cli.run import default_samples, parse_changes
 

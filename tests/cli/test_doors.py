@@ -199,7 +199,7 @@ def test_an_interrupt_inside_a_callback_says_nothing():
     """Python prints a traceback of what a weak reference's callback raises, and goes on."""
     code = (
         "import signal, sys, time, weakref\n"
-        "from routh.cli.ending import stop_promptly\n"
+        "from routh.cli.exits import stop_promptly\n"
         "stop_promptly()\n"
         "class Thing: pass\n"
         "thing = Thing()\n"

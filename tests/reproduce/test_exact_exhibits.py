@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from routh.cli.ending import main
+from routh.cli import run_command as main
 from routh.reproduce import exact as exhibits
 from routh.reproduce.base import Settings, entries
 

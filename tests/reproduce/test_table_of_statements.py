@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from routh.cli.ending import main
+from routh.cli import run_command as main
 from routh.reproduce.runner import PAPERS, Verdict, load, statements
 
 ROOT = Path(__file__).parents[2]

@@ -1,14 +1,24 @@
-"""The exit codes of all commands, and what each means: docs/guide/command_line.md has them as a table."""
+"""How a command ends: exit codes, errors in one line, closed pipes in silence, Ctrl-C within a second."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 
+from routh import interrupts
+from routh.status import RouthError
 from routh.text import for_terminal
+
+GO_ON = "the same command goes on from there"
+NAMED = 3  # files that an interrupted command names; of more the number is told
+_ALONE = threading.Event()  # in a process that does nothing else
+_TOLD = threading.Event()  # that it was interrupted
+_tellers: list[Callable[[], str]] = []
 
 
 class Exit(IntEnum):
@@ -23,7 +33,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-#: Code -> what it means in short, and what it means of which commands.
+#: Code -> what it means in short, and what it means of which commands; see `table`.
 MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
     Exit.DONE: ("done", {"all": "done"}),
     Exit.WITHOUT_RESULT: (
@@ -76,7 +86,7 @@ def in_short() -> str:
 
 
 def table() -> list[str]:
-    """The table of the documentation, line by line."""
+    """The table of docs/guide/command_line.md, line by line."""
     lines = ["| code | commands | meaning |", "|---|---|---|"]
     for code, (_, meanings) in MEANINGS.items():
         for commands, meaning in meanings.items():
@@ -85,14 +95,46 @@ def table() -> list[str]:
     return lines
 
 
-# What an interrupted command has kept, in words.
-#
-# The thread that ends the process may have to tell it while an import is under way: nothing is imported then.
+def explain(error: Exception) -> str | None:
+    """One line for an error that the user can mend; None for a fault of ours, which keeps its traceback."""
+    if isinstance(error, FileNotFoundError):
+        found = f"there is no file {error.filename!s}"
+    elif isinstance(error, OSError):
+        found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    elif isinstance(error, MemoryError):
+        found = f"not enough memory ({error or 'none left'}); wanted fewer samples or a smaller problem"
+    elif isinstance(error, (ValueError, RouthError)):
+        found = str(error)
+    else:
+        return None
+    as_options = re.sub(r"\((\w+)=\)", lambda name: f"(--{name[1].replace('_', '-')})", found)
+    return for_terminal(as_options)
 
 
-GO_ON = "the same command goes on from there"
-NAMED = 3  # files; of more the number is told
-_tellers: list[Callable[[], str]] = []
+def stop_promptly() -> None:
+    """Make Ctrl-C end this process within a second even while compiled code runs."""
+    _ALONE.set()
+    interrupts.end_promptly(lambda: "" if _TOLD.is_set() else f"{_interrupted()}\n", int(Exit.INTERRUPTED))
+
+
+def _interrupted() -> str:
+    kept = what_is_kept()
+    return f"interrupted; {kept}" if kept else "interrupted"
+
+
+def say_interrupted() -> None:
+    """One line on standard error, with what was kept."""
+    if _ALONE.is_set():
+        interrupts.ignore()  # a second Ctrl-C would end the sentence
+    told = _interrupted()
+    _TOLD.set()
+    say(told)
+
+
+def say(text: str) -> None:
+    """A line on standard error, if anybody can read it."""
+    with suppress(OSError, ValueError):
+        print(text, file=sys.stderr)
 
 
 def when_interrupted(tell: Callable[[], str]) -> None:
@@ -101,7 +143,10 @@ def when_interrupted(tell: Callable[[], str]) -> None:
 
 
 def what_is_kept() -> str:
-    """One clause, or nothing where that cannot be told."""
+    """One clause, or nothing where that cannot be told.
+
+    The thread that ends the process may ask while an import is under way: nothing is imported then.
+    """
     with suppress(Exception):
         return for_terminal(_tellers[-1]() if _tellers else _files())
     return ""
@@ -116,9 +161,6 @@ def _files() -> str:
         few = len(written) < getattr(storage, "REMEMBERED", 0)
         return f"kept: {'' if few else 'at least '}{len(written)} files, the last of them {written[-1]}"
     return f"kept: {', '.join(map(str, written))}"
-
-
-# Output that nobody reads any more (``routh list | head``) is no error.
 
 
 @contextmanager

@@ -23,12 +23,13 @@ import llvmlite.binding as llvm
 
 from routh.compiling import cache as disk
 from routh.compiling.arguments import MOST, Room, kind_of_argument, kind_of_array, pack, types_in
-from routh.compiling.clock import compiling, while_listening
+from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.rows import named_parts
 from routh.compiling.translator.expressions import result_type
 from routh.compiling.translator.program import Program
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
+from routh.interrupts import while_listening
 
 LARGE = 8000  # lines of a program on which LLVM spends less; those with the cone run no slower
 NARROW = ("i32", "i1")  # types that come and go in words of 64 bits

@@ -20,7 +20,7 @@ import numpy as np
 
 from routh.compiling import cache as disk
 from routh.compiling.arguments import kind_of_argument
-from routh.compiling.clock import compiling, while_listening
+from routh.compiling.clock import compiling
 from routh.compiling.device import DeviceArray
 from routh.compiling.driver import gpu
 from routh.compiling.foreign import Foreign, Plain
@@ -36,6 +36,7 @@ from routh.compiling.native import (
 )
 from routh.compiling.translator.entries import PLACE, GpuProgram, SimulatedProgram
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind
+from routh.interrupts import while_listening
 
 TRIPLE = "nvptx64-nvidia-cuda"
 #: chips that LLVM knows; what is newer runs the code of the last one

@@ -1,30 +1,25 @@
-"""The loop that drives a study: hand out chunks, keep a few under way, blame those that kill fairly."""
+"""The loop that drives a study: hand out chunks, keep a few under way, blame those that kill fairly.
+
+Chunks are computed in this process, in processes of this machine, or wherever Dask has workers: an executor
+hands out futures. A worker that dies fails its future with `WorkerLost`. It need not be to blame: others may
+have taken the memory. So the loop asks again, and at last with nothing else under way (``alone``).
+"""
 
 from __future__ import annotations
 
 import math
-import multiprocessing
-import os
-import signal
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
-from contextlib import suppress
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 import numpy as np
 
 from routh.kernels.common.slices import cores
+from routh.processes import Worker, WorkerLost
 from routh.status import Status, optional
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
 from routh.sweep.manifest import Plan
@@ -34,21 +29,14 @@ if TYPE_CHECKING:
     from distributed import Client
     from distributed import Future as DaskFuture
 
-
-# Where chunks are computed: in this process, in processes of this machine, or wherever Dask has workers.
-#
-# An executor hands out futures. A worker that dies fails the future with `WorkerLost`; what else is under way
-# there may fail with it, so the caller asks again with ``alone`` to learn who is to blame.
-
-
-_WATCH = 1.0  # s between looks of a worker at whether its driver still lives
+TRIES = 3  # how often a single point may lose its worker before it is given up
+_COMPANY = 2  # how often it may lose it among others before it is tried alone
+_AHEAD = 2  # chunks under way for each worker: the next one is there when a worker is free
+_PROBE = 0.25  # s of computing after which the pace is known
+_LARGEST = 65536  # points of a chunk
 
 Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
-
-
-class WorkerLost(Exception):
-    """The process that computed this died."""
 
 
 class Executor(Protocol):
@@ -96,53 +84,64 @@ class InProcess(Executor):
 
 
 class Processes:
-    """Processes of this machine, made anew when one of them dies."""
+    """Processes of this machine. Each answers to a thread here; one that dies is made anew."""
 
-    blames = False  # a pool dies as a whole
+    blames = False  # who dies for lack of memory need not be who took it
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or cores()
-        self._pool: ProcessPoolExecutor | None = None
-        self._single: Processes | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._crew: dict[threading.Thread, Worker] = {}
+        self._lock = threading.Lock()
 
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call in one of the processes."""
-        future: Future[Result] = Future()
-        for _ in range(2):
+        crew = self._crew
+
+        def call() -> Result:
             try:
-                inner = self._pool_now().submit(function, *arguments)
-            except BrokenExecutor:
-                self.close()
-                continue
-            inner.add_done_callback(lambda done: _pass_on(done, future, (BrokenExecutor, CancelledError)))
-            return future
-        raise WorkerLost("the pool of processes broke twice")
+                worker = self._own_worker(crew)
+                worker.tell((function, arguments))
+                made, error = worker.hear()
+            except WorkerLost:
+                crew.pop(threading.current_thread(), None)
+                raise
+            if error is not None:
+                raise error
+            return cast("Result", made)
+
+        self._threads = self._threads or ThreadPoolExecutor(self.workers)
+        return self._threads.submit(call)
 
     def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make the call in a process beside the pool, where nothing else runs."""
-        self._single = self._single or Processes(1)
-        return self._single.submit(function, *arguments).result()
+        """Make a call with nothing else under way."""
+        return self.submit(function, *arguments).result()
+
+    def _own_worker(self, crew: dict[threading.Thread, Worker]) -> Worker:
+        thread = threading.current_thread()
+        with self._lock:
+            if crew is not self._crew:
+                raise WorkerLost("closed before it began")
+            if thread not in crew:
+                # spawned: a forked copy of compiled code and its threads may hang
+                crew[thread] = Worker(_call, "spawn")
+                crew[thread].start()
+            return crew[thread]
 
     def close(self) -> None:
         """Kill the processes."""
-        if self._single is not None:
-            self._single.close()
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            running = list(getattr(pool, "_processes", None) or {})
-            pool.shutdown(wait=False, cancel_futures=True)
-            for pid in running:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._threads, crew, self._crew = None, self._crew, {}
+            for worker in list(crew.values()):
+                worker.kill()
 
-    def _pool_now(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            # spawned: a forked copy of compiled code and its threads may hang
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(
-                self.workers, mp_context=context, initializer=_begin, initargs=(os.getpid(),)
-            )
-        return self._pool
+
+def _call(message: tuple[Callable[..., object], tuple[object, ...]]) -> object:
+    """What a process makes of a message."""
+    function, arguments = message
+    return function(*arguments)
 
 
 class Dask(Executor):
@@ -170,8 +169,16 @@ class Dask(Executor):
     def submit(self, function: Callable[[*Given], Result], *arguments: *Given) -> Future[Result]:
         """Start a call on any worker."""
         future: Future[Result] = Future()
-        remote = self.client.submit(function, *arguments, pure=False)
-        remote.add_done_callback(lambda done: _pass_on(done, future, self._lost))
+
+        def pass_on(done: DaskFuture) -> None:
+            try:
+                future.set_result(done.result())
+            except self._lost as error:
+                future.set_exception(WorkerLost(str(error) or type(error).__name__))
+            except Exception as error:
+                future.set_exception(error)
+
+        self.client.submit(function, *arguments, pure=False).add_done_callback(pass_on)
         return future
 
     def close(self) -> None:
@@ -196,37 +203,6 @@ def make_executor(kind: str | Executor | Client, workers: int | None = None) -> 
         f"executor: got {kind!r}; wanted 'local', 'here', a scheduler's address such as "
         "'tcp://host:8786', or a dask Client"
     )
-
-
-def _pass_on(
-    done: Future[Result] | DaskFuture, to: Future[Result], lost: tuple[type[Exception], ...]
-) -> None:
-    """Give a future what came of another; errors that tell of a worker's death are told as `WorkerLost`."""
-    try:
-        to.set_result(done.result())
-    except lost as error:
-        to.set_exception(WorkerLost(str(error) or type(error).__name__))
-    except Exception as error:
-        to.set_exception(error)
-
-
-def _begin(driver: int) -> None:
-    """First thing in a worker: leave Ctrl-C to the driver, and end when the driver is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch() -> None:
-        while os.getppid() == driver:
-            time.sleep(_WATCH)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-TRIES = 3  # how often a single point may lose its worker before it is given up
-_COMPANY = 2  # how often it may lose it among others before it is tried alone
-_AHEAD = 2  # chunks under way for each worker: the next one is there when a worker is free
-_PROBE = 0.25  # s of computing after which the pace is known
-_LARGEST = 65536  # points of a chunk
 
 
 @dataclass
@@ -271,9 +247,9 @@ def computed(
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
-    A chunk whose worker dies waits for its turn again, and from the second time on is tried alone, since a
-    pool of processes dies as a whole; if it keeps killing, it is halved until the points that kill stand
-    alone, and those are recorded as KILLED. Dask tells who killed, so there it is halved at once.
+    A chunk whose worker dies waits for its turn again, and from the second time on is tried alone; if it
+    keeps killing, it is halved until the points that kill stand alone, and those are recorded as KILLED. Dask
+    has tried it on several workers before it tells, so there it is halved at once.
     """
     waiting = deque(chunks)
     under_way: dict[Future[Computed], Chunk] = {}

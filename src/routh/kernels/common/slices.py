@@ -11,8 +11,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+from routh.interrupts import wait_for
 
 SLICE_SECONDS = 0.05  # what one compiled call should take
 FIRST_SLICE = 64
@@ -88,8 +90,7 @@ def run_slices(
     pool = ThreadPoolExecutor(count)
     try:
         futures = [pool.submit(worker) for _ in range(count)]
-        while wait(futures, timeout=0.1).not_done:
-            pass  # waiting in short turns lets an interrupt through
+        wait_for(futures)
     finally:
         slices.stopped = True
         pool.shutdown(wait=False)  # after an interrupt a thread may still compile, which takes seconds
