@@ -28,7 +28,7 @@ import numpy as np
 
 from learning import landing_reports as reports
 from learning import landing_runs, landings
-from learning.runs import Run, alone
+from learning.runs import Run, work_off
 from measure import Table, command_line, timed
 
 END_BEFORE = 30.0  # s: the longest that a test or a rollout takes
@@ -70,28 +70,25 @@ def runs(given: argparse.Namespace) -> list[Run]:
     ]
 
 
-def is_left(run: Run, share: Share) -> bool:
+def is_left(given: argparse.Namespace, run: Run) -> bool:
+    """Whether a run is to be trained or tried."""
+    share = SIZES[given.size][run.task]
     return run.state()["steps"] < share.steps or bool(landing_runs.missing(run, share.episodes))
 
 
 def work(given: argparse.Namespace) -> None:
     """One of the processes."""
-    end = time.monotonic() + given.seconds - END_BEFORE
-    for run in runs(given):
+
+    def one(run: Run, end: float) -> None:
         share = SIZES[given.size][run.task]
-        if time.monotonic() >= end:
-            return
-        if not is_left(run, share):
-            continue
-        with alone(run) as mine:
-            if not (mine and is_left(run, share)):
-                continue
-            landing_runs.train(run, share.steps, end)
-            if run.state()["steps"] >= share.steps:
-                landing_runs.evaluate(run, share.episodes, end)
-                known = reports.read(run.place / "tests.json").get(landings.PRIMARY, {})
-                told = f"{known.get('falls')} of {known.get('episodes')} fall, {landings.PRIMARY}"
-                print(f"{run}: {run.state()['seconds']:.0f} s, {told}", flush=True)
+        landing_runs.train(run, share.steps, end)
+        if run.state()["steps"] >= share.steps:
+            landing_runs.evaluate(run, share.episodes, end)
+            known = reports.read(run.place / "tests.json").get(landings.PRIMARY, {})
+            told = f"{known.get('falls')} of {known.get('episodes')} fall, {landings.PRIMARY}"
+            print(f"{run}: {run.state()['seconds']:.0f} s, {told}", flush=True)
+
+    work_off(given.runs, given.seconds - END_BEFORE, lambda run: is_left(given, run), one)
 
 
 def run(given: argparse.Namespace) -> None:
@@ -133,7 +130,7 @@ def progress(given: argparse.Namespace) -> None:
     for task in dict.fromkeys(run.task for run in given.runs):
         share, those = SIZES[given.size][task], [run for run in given.runs if run.task == task]
         trained = sum(run.state()["steps"] >= share.steps for run in those)
-        whole = sum(not is_left(run, share) for run in those)
+        whole = sum(not is_left(given, run) for run in those)
         steps = sum(min(run.state()["steps"], share.steps) for run in those) / (len(those) * share.steps)
         print(f"{task}: {whole} of {len(those)} runs whole, {trained} trained, {steps:.0%} of all steps")
 

@@ -40,7 +40,8 @@ def train(given: argparse.Namespace) -> None:
 
     one_thread()
     work_off(
-        given,
+        runs(given),
+        given.seconds,
         lambda run: run.state()["steps"] < given.steps,
         lambda run, end: training.train(run, given.steps, end),
     )
@@ -67,7 +68,7 @@ def evaluate(given: argparse.Namespace) -> None:
         means = {name: round(float(np.mean(values))) for name, values in read(file).items()}
         print(f"{run}: {means}", flush=True)
 
-    work_off(given, lambda run: bool(missing(run)), work)
+    work_off(runs(given), given.seconds, lambda run: bool(missing(run)), work)
 
 
 def impacts(given: argparse.Namespace) -> None:

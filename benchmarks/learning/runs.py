@@ -49,14 +49,14 @@ def runs(given: argparse.Namespace) -> list[Run]:
 
 
 def work_off(
-    given: argparse.Namespace, left: Callable[[Run], bool], work: Callable[[Run, float], None]
+    every: list[Run], seconds: float, left: Callable[[Run], bool], work: Callable[[Run, float], None]
 ) -> None:
     """Do what is left of each run, unless another process is at it, until the time is over.
 
     ``work`` gets a run and the moment (of `time.monotonic`) at which it has to be back.
     """
-    end = time.monotonic() + given.seconds
-    for run in runs(given):
+    end = time.monotonic() + seconds
+    for run in every:
         if time.monotonic() >= end:
             return
         if not left(run):

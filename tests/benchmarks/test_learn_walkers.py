@@ -39,12 +39,10 @@ def test_a_run_belongs_to_one_process_at_a_time(given):
 
 def test_work_goes_on_where_it_ended_and_ends_in_time(given):
     done = []
-    given.seconds = 0.0
-    work_off(given, lambda run: True, lambda run, end: done.append(run))
+    work_off(runs(given), 0.0, lambda run: True, lambda run, end: done.append(run))
     assert done == []
-    given.seconds = math.inf
     finish(runs(given)[0])
-    work_off(given, lambda run: run.state()["steps"] < 100, lambda run, end: done.append(run))
+    work_off(runs(given), math.inf, lambda run: run.state()["steps"] < 100, lambda run, end: done.append(run))
     assert done == runs(given)[1:]
 
 
