@@ -4,10 +4,11 @@ import numpy as np
 
 from problems import family_problem
 from routh.friction.cones import facet_directions
-from routh.kernels.algorithm1.cone import cone_step, disc_friction, find_axes, load_cone
+from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw, load_row, make_work
 from routh.kernels.common.arrays import make_rows
+from routh.kernels.common.one_contact import disc_axes, on_disc
 from routh.status import Status
 from routh.step import make_step
 
@@ -17,12 +18,8 @@ def test_friction_on_a_disc_is_opposite_to_slip():
     for _ in range(200):
         root = rng.normal(size=(2, 2))
         A = root @ root.T + 1e-3 * np.eye(2)
-        G = np.eye(3)
-        G[1:, 1:] = A
         b, radius = rng.normal(size=2), 10.0 ** rng.uniform(-6, 1)
-        contacts = make_work(1, 2, 0).contacts
-        find_axes(G, 0, contacts)
-        p = np.array(disc_friction(contacts, 0, *b, radius))
+        p = np.array(on_disc(disc_axes(A[0, 0], A[0, 1], A[1, 1]), *b, radius))
         slip = A @ p + b
         if np.linalg.norm(slip) < 1e-12:
             assert np.linalg.norm(p) <= radius * (1 + 1e-12)
@@ -40,14 +37,11 @@ def test_axes_are_those_of_the_tangential_block():
         root = rng.normal(size=(2, 2)) * 10.0 ** rng.uniform(-4, 4, size=2)
         blocks.append(root @ root.T)
     for A in blocks:
-        G, contacts = np.eye(3), make_work(1, 2, 0).contacts
-        G[1:, 1:] = A
-        find_axes(G, 0, contacts)
-        small, large, cosine, sine = (row[0] for row in contacts[3:])
+        large, small, cosine, sine = disc_axes(A[0, 0], A[0, 1], A[1, 1])
         axes = np.array([[cosine, -sine], [sine, cosine]])
         np.testing.assert_allclose(axes @ axes.T, np.eye(2), rtol=0, atol=1e-14)
         np.testing.assert_allclose(
-            axes @ np.diag([small, large]) @ axes.T, A, rtol=0, atol=1e-14 * max(large, 1e-280)
+            axes @ np.diag([large, small]) @ axes.T, A, rtol=0, atol=1e-14 * max(large, 1e-280)
         )
         assert 0.0 < small <= large
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import routh
-from routh.kernels.common.small_linear import invert, least
+from routh.kernels.common.small_linear import invert, invert_rows, least
 from routh.kernels.motion.place import fill_place, make_place
 from routh.models.planar import (
     Body,
@@ -167,5 +167,9 @@ def test_least_squares_of_small_systems(n, lost, seed):
     if rank == n:
         assert invert(A.copy(), inverse, n)
         np.testing.assert_allclose(inverse, np.linalg.inv(A), rtol=1e-8, atol=1e-8)
+    found, pivot = invert_rows(A.copy(), inverse, n, 1e-11)  # others stand for those whose row is zero
+    assert found == rank == np.count_nonzero(np.any(inverse != 0.0, axis=1))
+    assert 0.0 < pivot <= 1.0
+    np.testing.assert_allclose(A @ inverse @ (A @ right), A @ right, rtol=1e-8, atol=1e-8)
     assert not invert(np.zeros((n, n)), inverse, n)
     assert not invert(np.full((n, n), np.nan), inverse, n)

@@ -44,7 +44,7 @@ class Contacts(NamedTuple):
     root: Array  # square root of the effective mass
     small: Array  # with the true cone: eigenvalues of its tangential block of G
     large: Array
-    cosine: Array  # and the axis of the smaller one
+    cosine: Array  # and the axis of the larger one
     sine: Array
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.batch import ImpactBatch
-from routh.compiling import Patient
+from routh.compiling import Patient, kernel
 from routh.problem import ImpactProblem
 from routh.problem_rows import (
     IMPULSE,
@@ -43,6 +43,7 @@ __all__ = [
     "Rows",
     "as_rows",
     "empty_outputs",
+    "load_problem",
     "make_draw",
     "make_outputs",
     "make_rows",
@@ -111,6 +112,21 @@ def as_rows(problem: ImpactProblem) -> Problems:
 def _frozen(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
+
+
+@kernel
+def load_problem(rows: Rows, row: int, G: Array, start: Array, mu: Array, bounce: Array) -> bool:
+    """Copy a problem into the scratch of a thread; whether it has restitution."""
+    nc, elastic = rows.nc[row], False
+    n = nc * (rows.start.shape[1] // rows.contact.shape[2])
+    for a in range(n):
+        start[a] = rows.start[row, a]
+        for b in range(n):
+            G[a, b] = rows.G[row, a, b]
+    for i in range(nc):
+        mu[i], bounce[i] = rows.contact[row, MU, i], rows.contact[row, RESTITUTION, i]
+        elastic = elastic or bounce[i] > 0.0
+    return elastic
 
 
 def make_draw(

@@ -17,32 +17,58 @@ NOTHING = 1e-14  # length of a column, as a share of the longest, that is roundi
 
 @kernel
 def invert(A: Array, inverse: Array, n: int) -> bool:
-    """The inverse of A (n, n), which is used up, by Gauss and Jordan; False where a pivot is zero or NaN."""
-    for i in range(n):
-        for j in range(n):
-            inverse[i, j] = 1.0 if i == j else 0.0
+    """The inverse of A (n, n), which is used up; False where a pivot is zero or NaN."""
+    return invert_rows(A, inverse, n, 0.0)[0] == n
+
+
+@kernel
+def invert_rows(A: Array, inverse: Array, n: int, cut: float) -> tuple[int, float]:
+    """The inverse of A (n, n), which is used up, by Gauss and Jordan with row pivoting: (rank, least pivot).
+
+    Unknowns whose pivot is not above ``cut`` times the largest entry have a row of zeros: others stand for
+    them. The least of the other pivots is told as a share of the largest entry.
+    """
+    largest = 0.0
+    for row in range(n):
+        for column in range(n):
+            largest = max(largest, abs(A[row, column]))
+            inverse[row, column] = 1.0 if row == column else 0.0
+    rank, least = 0, largest
     for column in range(n):
-        pivot = column
-        for i in range(column + 1, n):
-            if abs(A[i, column]) > abs(A[pivot, column]):
-                pivot = i
-        if not abs(A[pivot, column]) > 0.0:
-            return False
-        if pivot != column:
-            for j in range(n):
-                A[pivot, j], A[column, j] = A[column, j], A[pivot, j]
-                inverse[pivot, j], inverse[column, j] = inverse[column, j], inverse[pivot, j]
-        factor = 1.0 / A[column, column]
-        for j in range(n):
-            A[column, j] *= factor
-            inverse[column, j] *= factor
-        for i in range(n):
-            factor = A[i, column]
-            if i != column and factor != 0.0:
-                for j in range(n):
-                    A[i, j] -= factor * A[column, j]
-                    inverse[i, j] -= factor * inverse[column, j]
-    return True
+        pivot = rank
+        for row in range(rank + 1, n):
+            if abs(A[row, column]) > abs(A[pivot, column]):
+                pivot = row
+        if rank == n or not abs(A[pivot, column]) > cut * largest:
+            A[0, column] = 0.0  # nothing looks at this column again: its pivot vanishes
+            continue
+        if pivot != rank:
+            for other in range(column, n):
+                A[rank, other], A[pivot, other] = A[pivot, other], A[rank, other]
+            for other in range(n):
+                inverse[rank, other], inverse[pivot, other] = inverse[pivot, other], inverse[rank, other]
+        least = min(least, abs(A[rank, column]))
+        scale = 1.0 / A[rank, column]
+        for other in range(column, n):
+            A[rank, other] *= scale
+        for other in range(n):
+            inverse[rank, other] *= scale
+        for row in range(n):
+            factor = A[row, column]
+            if row != rank and factor != 0.0:
+                for other in range(column, n):
+                    A[row, other] -= factor * A[rank, other]
+                for other in range(n):
+                    inverse[row, other] -= factor * inverse[rank, other]
+        A[0, column] = 1.0
+        rank += 1
+    if rank < n:
+        row = rank
+        for column in range(n - 1, -1, -1):  # rows of the inverse to their unknowns, the last first
+            row -= 1 if A[0, column] > 0.0 else 0
+            for other in range(n):
+                inverse[column, other] = inverse[row, other] if A[0, column] > 0.0 else 0.0
+    return rank, least / largest if largest > 0.0 else 1.0
 
 
 @kernel

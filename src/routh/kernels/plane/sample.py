@@ -12,8 +12,7 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.compiling.foreign import Plain
-from routh.kernels.common.arrays import IMPULSE, MIXED, RESTITUTION, Draw, Outputs, Rows
-from routh.kernels.common.arrays import MU as ROW_MU
+from routh.kernels.common.arrays import IMPULSE, MIXED, Draw, Outputs, Rows, load_problem
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_keys
 from routh.kernels.common.slices import run_slices
@@ -60,19 +59,12 @@ def forget_patterns(work: PlaneWork) -> None:
 @kernel
 def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
     """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
-    nc = rows.nc[row]
-    elastic = False
     forget_patterns(work)
-    for a in range(2 * nc):
-        c = rows.start[row, a]
-        work.start[a] = c if abs(c) > ZERO else 0.0
-        for b in range(2 * nc):
-            work.gram[a, b] = rows.G[row, a, b]
-    for i in range(nc):
-        work.mu[i] = rows.contact[row, ROW_MU, i]
-        work.bounce[i] = rows.contact[row, RESTITUTION, i]
-        elastic = elastic or work.bounce[i] > 0.0
-    tell_apart(work, nc)
+    elastic = load_problem(rows, row, work.gram, work.start, work.mu, work.bounce)
+    for a in range(2 * rows.nc[row]):
+        if not abs(work.start[a]) > ZERO:
+            work.start[a] = 0.0
+    tell_apart(work, rows.nc[row])
     return elastic
 
 

@@ -27,30 +27,31 @@ def list_pushing(work: SpaceWork, nc: int) -> int:
 
 
 @kernel
+def coupling(work: SpaceWork, row: int, at: int, x: float, y: float, z: float) -> float:
+    """What impulses x, y, z at the coordinates from ``at`` on change coordinate ``row`` by."""
+    return work.gram[row, at] * x + work.gram[row, at + 1] * y + work.gram[row, at + 2] * z
+
+
+@kernel
 def effect(work: SpaceWork, m: int, of: Array, row: int) -> float:
     """What impulses ``of`` (n,) of the m contacts that push change contact coordinate ``row`` by."""
     value = 0.0
     for a in range(m):
         at = 3 * work.pushing[a]
-        value += (
-            work.gram[row, at] * of[at]
-            + work.gram[row, at + 1] * of[at + 1]
-            + work.gram[row, at + 2] * of[at + 2]
-        )
+        value += coupling(work, row, at, of[at], of[at + 1], of[at + 2])
     return value
 
 
 @kernel
 def effects(work: SpaceWork, m: int, of: Array, i: int) -> tuple[float, float, float]:
     """`effect` on the three coordinates of contact i."""
-    G, g = work.gram, 3 * i
     x, y, z = 0.0, 0.0, 0.0
     for a in range(m):
         at = 3 * work.pushing[a]
         p, q, r = of[at], of[at + 1], of[at + 2]
-        x += G[g, at] * p + G[g, at + 1] * q + G[g, at + 2] * r
-        y += G[g + 1, at] * p + G[g + 1, at + 1] * q + G[g + 1, at + 2] * r
-        z += G[g + 2, at] * p + G[g + 2, at + 1] * q + G[g + 2, at + 2] * r
+        x += coupling(work, 3 * i, at, p, q, r)
+        y += coupling(work, 3 * i + 1, at, p, q, r)
+        z += coupling(work, 3 * i + 2, at, p, q, r)
     return x, y, z
 
 

@@ -13,7 +13,14 @@ from routh.kernels.gradients.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_
 from routh.kernels.gradients.record_curve import finish_curve, write_curve, write_end
 from routh.kernels.space.advance import advance, effect, effects, write_trace
 from routh.kernels.space.curve_events import TINY, clear_length, first_event, highest_power, power_sum
-from routh.kernels.space.equations import DEPENDENT, FIRST, fill_matrix, invert, list_unknown, unknown_value
+from routh.kernels.space.equations import (
+    DEPENDENT,
+    FIRST,
+    fill_matrix,
+    invert_equations,
+    list_unknown,
+    unknown_value,
+)
 from routh.kernels.space.series import (
     begin_series,
     distance_ahead,
@@ -229,7 +236,7 @@ def stop_slip(work: SpaceWork, m: int, slipping: int) -> tuple[float, float, flo
     work.moves[slipping] = ZERO
     size = list_unknown(work, m)
     fill_matrix(work, size, size, FIRST)
-    least = invert(work, size)
+    least = invert_equations(work, size)
     work.moves[slipping] = SLIDE
     for e in range(size):
         at, value = 3 * work.whose[e], 0.0

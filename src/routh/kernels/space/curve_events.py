@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
+from routh.kernels.common.one_contact import between, narrowed
 from routh.kernels.space.advance import effect
 from routh.kernels.space.workspace import (
     BUDGET_ZERO,
@@ -202,36 +203,27 @@ def find_root(powers: Array, high: float, degree: int) -> float:
 
 
 @kernel
+def excess_at(work: SpaceWork, i: int, at: float) -> float:
+    """`cone_excess` at a point of the step."""
+    rates_at(work, i, at)
+    return cone_excess(work, i)
+
+
+@kernel
 def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
-    """Where the friction that keeps a contact sticking leaves its cone, before ``high``: regula falsi."""
-    low, below, above, side, at = 0.0, -1.0, 1.0, 0, high
-    for number in range(2 + BISECTIONS):  # both ends first; one place of call, as in `first_event`
-        if number == 1:
-            at = low
-        elif number > 1:
-            at = (low * above - high * below) / (above - below)
-            if not low < at < high:
-                at = 0.5 * (low + high)
-        rates_at(work, who, at)
-        value = cone_excess(work, who)
-        if number == 0:
-            above = value
-            continue
-        if number == 1:
-            below = value
-            if not below < 0.0:
-                break
-            continue
-        if abs(value) <= PLACED or high - low <= 1e-15 * high:
+    """Where the friction that keeps a contact sticking leaves its cone, before ``high``."""
+    bracket = 0.0, excess_at(work, who, 0.0), high, excess_at(work, who, high), 0
+    if not bracket[1] < 0.0:
+        return 0.0
+    at = high
+    for _ in range(BISECTIONS):
+        at = between(bracket)
+        if not bracket[0] < at < bracket[2]:
+            at = 0.5 * (bracket[0] + bracket[2])
+        value = excess_at(work, who, at)
+        if abs(value) <= PLACED or bracket[2] - bracket[0] <= 1e-15 * bracket[2]:
             break
-        if value > 0.0:
-            high, above = at, value
-            below = 0.5 * below if side == 1 else below
-            side = 1
-        else:
-            low, below = at, value
-            above = 0.5 * above if side == -1 else above
-            side = -1
+        bracket = narrowed(bracket, at, value)
     return at
 
 
@@ -292,10 +284,8 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
                 if work.moves[i] == SLIDE:
                     if not power_sum(work.series[i, SIZE], at, degree) > 0.0:
                         shorter = min(shorter, h * max(point - 1, 0) / LOOKS)
-                elif work.moves[i] == ZERO:
-                    rates_at(work, i, at)
-                    if cone_excess(work, i) > 0.0:
-                        shorter = min(shorter, at)
+                elif work.moves[i] == ZERO and excess_at(work, i, at) > 0.0:
+                    shorter = min(shorter, at)
                 held = work.role[i] == HELD
                 if held and power_sum(work.series[i, RATE0], at, degree - 1) < -TINY:
                     shorter = min(shorter, at)

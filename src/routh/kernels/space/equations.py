@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from routh.compiling import kernel
+from routh.kernels.common.small_linear import invert_rows
+from routh.kernels.space.advance import coupling
 from routh.kernels.space.workspace import HELD, RATE0, SIZE, SLIDE, UNIT0, UNIT1, ZERO, SpaceWork, named
-from routh.validation import Array
 
 DEPENDENT = 1e-11  # pivots below this share of the largest: contacts that repeat each other
 FIRST, SECOND, THIRD = named(3)
@@ -76,65 +77,15 @@ def fill_matrix(work: SpaceWork, size: int, turns: int, k: int) -> None:
 
 
 @kernel
-def coupling(work: SpaceWork, row: int, at: int, x: float, y: float, z: float) -> float:
-    """What impulses x, y, z at the coordinates from ``at`` on change coordinate ``row`` by."""
-    return work.gram[row, at] * x + work.gram[row, at + 1] * y + work.gram[row, at + 2] * z
-
-
-@kernel
-def swap(A: Array, row: int, other: int, begin: int, end: int) -> None:
-    """Exchange two rows, from one column to another."""
-    for column in range(begin, end):
-        A[row, column], A[other, column] = A[other, column], A[row, column]
-
-
-@kernel
-def invert(work: SpaceWork, size: int) -> float:
-    """Gauss and Jordan with row pivoting; `pivot`: unknowns' rows of the inverse, -1: the pivot vanishes.
-
-    Returns the least of the other pivots as a share of the largest entry.
-    """
-    A, inverse = work.equations, work.inverse
-    largest = 0.0
-    for row in range(size):
-        for column in range(size):
-            largest = max(largest, abs(A[row, column]))
-            inverse[row, column] = 1.0 if row == column else 0.0
-    rank, least = 0, largest
-    for column in range(size):
-        pivot = rank
-        for row in range(rank + 1, size):
-            if abs(A[row, column]) > abs(A[pivot, column]):
-                pivot = row
-        work.pivot[column] = -1
-        if rank == size or not abs(A[pivot, column]) > DEPENDENT * largest:
-            continue
-        if pivot != rank:
-            swap(A, rank, pivot, column, size)
-            swap(inverse, rank, pivot, 0, size)
-        least = min(least, abs(A[rank, column]))
-        scale = 1.0 / A[rank, column]
-        for other in range(column, size):
-            A[rank, other] *= scale
-        for other in range(size):
-            inverse[rank, other] *= scale
-        for row in range(size):
-            factor = A[row, column]
-            if row != rank and factor != 0.0:
-                for other in range(column, size):
-                    A[row, other] -= factor * A[rank, other]
-                for other in range(size):
-                    inverse[row, other] -= factor * inverse[rank, other]
-        work.pivot[column] = rank
-        rank += 1
-    return least / largest if largest > 0.0 else 1.0
+def invert_equations(work: SpaceWork, size: int) -> float:
+    """`inverse` of the equations; the least pivot that does not vanish, a share of the largest entry."""
+    return invert_rows(work.equations, work.inverse, size, DEPENDENT)[1]
 
 
 @kernel
 def unknown_value(work: SpaceWork, size: int, e: int) -> float:
-    """Unknown e for the right-hand sides `right`, after `invert`."""
-    row, value = work.pivot[e], 0.0
-    if row >= 0:
-        for f in range(size):
-            value += work.inverse[row, f] * work.right[f]
+    """Unknown e for the right-hand sides `right`, after `invert_equations`."""
+    value = 0.0
+    for f in range(size):
+        value += work.inverse[e, f] * work.right[f]
     return value

@@ -9,48 +9,9 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
+from routh.kernels.common.one_contact import disc_axes, on_disc
 from routh.kernels.space.workspace import WALL, Corners, SpaceWork
 from routh.validation import Array
-
-NEWTON = 60
-
-
-@kernel
-def on_disc(
-    a00: float, a01: float, a11: float, b0: float, b1: float, radius: float
-) -> tuple[float, float, bool]:
-    """The minimiser on a disc, and whether it lies on the rim."""
-    mean, half = 0.5 * (a00 + a11), 0.5 * (a00 - a11)
-    spread = math.sqrt(half * half + a01 * a01)
-    high = mean + spread
-    low = max(mean - spread, 1e-15 * high)  # nothing moves along a direction of eigenvalue 0
-    # the first axis, that of the larger eigenvalue, has the double angle (half, a01)
-    cosine, sine = 1.0, 0.0
-    if spread > 0.0:
-        if half > 0.0:
-            cosine = math.sqrt(0.5 * (1.0 + half / spread))
-            sine = 0.5 * a01 / (spread * cosine)
-        else:
-            sine = math.sqrt(0.5 * (1.0 - half / spread))
-            cosine = 0.5 * a01 / (spread * sine)
-    q0, q1 = cosine * b0 + sine * b1, cosine * b1 - sine * b0
-    p0, p1 = -q0 / high, -q1 / low
-    rim = p0 * p0 + p1 * p1 > radius * radius
-    if rim:
-        # |(A + shift)^-1 b| = radius; Newton on 1 / |p|, which is concave and nearly linear in the shift
-        shift = max(0.0, max(abs(q0) / radius - high, abs(q1) / radius - low))
-        p0, p1 = -q0 / (high + shift), -q1 / (low + shift)
-        for _ in range(NEWTON):
-            length = math.sqrt(p0 * p0 + p1 * p1)
-            slope = (p0 * p0 / (high + shift) + p1 * p1 / (low + shift)) / length
-            change = (length - radius) / radius * length / slope
-            shift += change
-            p0, p1 = -q0 / (high + shift), -q1 / (low + shift)
-            if abs(change) <= 1e-15 * (shift + high):
-                break
-        length = math.sqrt(p0 * p0 + p1 * p1)
-        p0, p1 = p0 * radius / length, p1 * radius / length
-    return cosine * p0 - sine * p1, sine * p0 + cosine * p1, rim
 
 
 @kernel
@@ -110,7 +71,7 @@ def friction_of(
     if not radius > 0.0:
         return 0.0, 0.0
     if corners is None:
-        p0, p1, _ = on_disc(a00, a01, a11, b0, b1, radius)
+        p0, p1 = on_disc(disc_axes(a00, a01, a11), b0, b1, radius)
     elif work.slip[i] == WALL:
         p0, p1, _ = on_edge(corners, work.corner[i], a00, a01, a11, b0, b1, radius)
     else:

@@ -189,12 +189,25 @@ def direction(work: SpaceWork, i: int) -> float:
 
 
 @kernel
+def comes_first(now: float, earlier: float, value: float, first: float) -> tuple[bool, float]:
+    """Whether an event comes before the one found so far, whose value is ``value``, and where the first is.
+
+    Values above 0 are passed, at a share of the step on a line from what they were before; ``first`` is the
+    least share. Before any is passed the value counts.
+    """
+    if not now > 0.0:
+        return value <= 0.0 and now > value, first
+    at = earlier / (earlier - now) if earlier < 0.0 else 0.0
+    return at < first, (at if at < first else first)
+
+
+@kernel
 def farthest_event(
     work: SpaceWork, nc: int, m: int, books: Books, h: float, keep: bool
 ) -> tuple[float, int, int, float]:
-    """The event that the step has passed most: (value, kind, contact, its rate); values above 0 are passed.
+    """The event that the step has passed most: (value, kind, contact, its rate), see `comes_first`.
 
-    ``keep``: `earlier` keeps all values; else who is passed is chosen by where it was, on a line from there.
+    ``keep``: `earlier` keeps all values.
     """
     value, kind, who, rate, first = -math.inf, GO_ON, -1, 0.0, 2.0
     for i in range(nc):
@@ -204,19 +217,10 @@ def farthest_event(
         y = sign * (work.now[3 * i] + changed_by(work, m, work.pushed, 3 * i, 1.0))
         if keep:
             work.earlier[i] = y
-        if not y > 0.0:
-            if value <= 0.0 and y > value:
-                value, kind, who, rate = (
-                    y,
-                    NORMAL_ZERO,
-                    i,
-                    sign * changed_by(work, m, work.stage2, 3 * i, 1.0),
-                )
-        else:
-            at = work.earlier[i] / (work.earlier[i] - y) if work.earlier[i] < 0.0 else 0.0
-            if at < first:
-                first, value, kind, who = at, y, NORMAL_ZERO, i
-                rate = sign * changed_by(work, m, work.stage2, 3 * i, 1.0)
+        comes, first = comes_first(y, work.earlier[i], value, first)
+        if comes:
+            value, kind, who = y, NORMAL_ZERO, i
+            rate = sign * changed_by(work, m, work.stage2, 3 * i, 1.0)
     if books is not None:
         for a in range(m):
             i = work.pushing[a]
@@ -230,17 +234,9 @@ def farthest_event(
             left = spent - work.budget[i]
             if keep:
                 work.earlier[nc + i] = left
-            if not left > 0.0:
-                if value <= 0.0 and left > value:
-                    value, kind, who, rate = left, BUDGET_ZERO, i, slope
-            else:
-                at = (
-                    work.earlier[nc + i] / (work.earlier[nc + i] - left)
-                    if work.earlier[nc + i] < 0.0
-                    else 0.0
-                )
-                if at < first:
-                    first, value, kind, who, rate = at, left, BUDGET_ZERO, i, slope
+            comes, first = comes_first(left, work.earlier[nc + i], value, first)
+            if comes:
+                value, kind, who, rate = left, BUDGET_ZERO, i, slope
     return value, kind, who, rate
 
 

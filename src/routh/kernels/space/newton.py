@@ -117,6 +117,22 @@ def list_wanted(work: SpaceWork, m: int) -> int:
 
 
 @kernel
+def hold(work: SpaceWork, e: int, at: int, n: float, h: float, eps: float, size: int) -> tuple[float, float]:
+    """Row e of the equations: ``n + y = sqrt(n^2 + y^2 + 2 eps^2)`` of a held contact at coordinate ``at``.
+
+    Returns y in units of its rate n, and the root.
+    """
+    scale = 1.0 / (h * work.pushing_gram[at, at])
+    y = work.speed[at] * scale
+    root = math.sqrt(n * n + y * y + 2.0 * eps * eps)
+    slope = (1.0 - y / root) * scale * h
+    for q in range(size):
+        work.equations[e, q] = slope * work.pushing_gram[at, work.whose[q]]
+    work.equations[e, e] += 1.0 - n / root
+    return y, root
+
+
+@kernel
 def linearise(work: SpaceWork, m: int, of: Array, h: float, eps: float, rates: bool, size: int) -> None:
     """The equations of a Newton step from the rates ``of``: matrix, and `right` its right-hand side."""
     e = 0
@@ -126,13 +142,7 @@ def linearise(work: SpaceWork, m: int, of: Array, h: float, eps: float, rates: b
         n, f0, f1 = of[at], of[at + 1], of[at + 2]
         t0, t1, mu = work.speed[at + 1], work.speed[at + 2], work.mu[i]
         if held:
-            scale = 1.0 / (h * work.pushing_gram[at, at])
-            y = work.speed[at] * scale
-            root = math.sqrt(n * n + y * y + 2.0 * eps * eps)
-            slope = (1.0 - y / root) * scale * h
-            for q in range(size):
-                work.equations[e, q] = slope * work.pushing_gram[at, work.whose[q]]
-            work.equations[e, own] += 1.0 - n / root
+            hold(work, e, at, n, h, eps, size)
             work.right[e] = -work.missed[at]
             e += 1
         q00, q01, q10, q11, direct, u0, u1 = 0.0, 0.0, 0.0, 0.0, 1.0, work.slide0[i], work.slide1[i]
@@ -217,13 +227,7 @@ def project(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps:
         held, own, mu = work.role[i] == HELD, e, work.mu[i]
         n = of[at]
         if held:
-            scale = 1.0 / (h * work.pushing_gram[at, at])
-            y = work.speed[at] * scale
-            root = math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)
-            slope = (1.0 - y / root) * scale * h
-            for q in range(size):
-                work.equations[e, q] = slope * work.pushing_gram[at, work.whose[q]]
-            work.equations[e, own] += 1.0 - n / root
+            y, root = hold(work, e, at, n, h, FINEST, size)
             work.right[e] = root - n - y
             worst = max(worst, abs(work.right[e]))
             e += 1

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from routh.compiling import apart, kernel
-from routh.kernels.space.advance import list_pushing
+from routh.kernels.common.one_contact import between, narrowed
+from routh.kernels.space.advance import coupling, list_pushing
 from routh.kernels.space.friction import friction_of
 from routh.kernels.space.newton import find_rates
 from routh.kernels.space.workspace import (
@@ -59,29 +60,21 @@ def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
             normal = -b[0] / pushes
             return normal, -mu * normal * u0, -mu * normal * u1
     normal = -b[0] / diagonal if held else work.rate[at]
-    low, value_low, high, value_high, side = 0.0, b[0], normal, -1.0, 0
-    brackets, roots = 0, 0
+    bracket, enclosed, brackets, roots = (0.0, b[0], normal, -1.0, 0), False, 0, 0
     while brackets < BRACKETS:  # one place of call: the GPU's compiler copies what is called
         f0, f1, value = pushed(work, corners, i, normal, b)
         if not held:
             return normal, f0, f1
-        if not value_high >= 0.0:  # not between brackets so far
-            if not value >= 0.0:
-                low, value_low, high, brackets = high, value, 2.0 * high, brackets + 1
-                normal = high
-                continue
-            value_high = value
-        elif value > 0.0:
-            high, value_high = normal, value
-            value_low = 0.5 * value_low if side == 1 else value_low
-            side = 1
+        if enclosed:
+            bracket = narrowed(bracket, normal, value)
+        elif value >= 0.0:
+            bracket, enclosed = (bracket[0], bracket[1], normal, value, 0), True
         else:
-            low, value_low = normal, value
-            value_high = 0.5 * value_high if side == -1 else value_high
-            side = -1
-        if roots == ROOTS or abs(value) <= 1e-15 * -b[0] or high - low <= 1e-15 * high:
+            bracket, normal, brackets = (normal, value, 2.0 * normal, -1.0, 0), 2.0 * normal, brackets + 1
+            continue
+        if roots == ROOTS or abs(value) <= 1e-15 * -b[0] or bracket[2] - bracket[0] <= 1e-15 * bracket[2]:
             return normal, f0, f1
-        normal = (low * value_high - high * value_low) / (value_high - value_low)  # regula falsi, Illinois
+        normal = between(bracket)
         roots += 1
     return -1.0, 0.0, 0.0
 
@@ -90,7 +83,7 @@ def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
 def pushed(work: SpaceWork, corners: Corners, i: int, normal: float, b: Three) -> Three:
     """Friction of contact i at a normal rate, and what becomes of its normal velocity."""
     G, at = work.gram, 3 * i
-    b0, b1 = b[1] + work.gram[at + 1, at] * normal, b[2] + work.gram[at + 2, at] * normal
+    b0, b1 = b[1] + G[at + 1, at] * normal, b[2] + G[at + 2, at] * normal
     f0, f1 = friction_of(work, corners, i, b0, b1, work.mu[i] * normal)
     return f0, f1, b[0] + G[at, at] * normal + G[at, at + 1] * f0 + G[at, at + 2] * f1
 
@@ -107,10 +100,7 @@ def begin_rates(work: SpaceWork, nc: int) -> int:
             if work.slip[i] == SLIDE:
                 friction = -work.mu[i] * normal
         work.rate[at] = normal
-        work.rate[at + 1], work.rate[at + 2] = (
-            friction * work.slide0[i],
-            friction * work.slide1[i],
-        )
+        work.rate[at + 1], work.rate[at + 2] = friction * work.slide0[i], friction * work.slide1[i]
         if work.role[i] == HELD or (needs_sweeps(work.slip[i]) and work.role[i] == DRIVEN):
             unknown += 1
     return unknown
@@ -123,18 +113,8 @@ def needs_sweeps(slip: int) -> bool:
 
 
 @kernel
-def own_effect(work: SpaceWork, at: int, row: int) -> float:
-    """What the rates of the contact with first coordinate ``at`` change coordinate ``row`` by."""
-    return (
-        work.gram[row, at] * work.rate[at]
-        + work.gram[row, at + 1] * work.rate[at + 1]
-        + work.gram[row, at + 2] * work.rate[at + 2]
-    )
-
-
-@kernel
 def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
-    """Solve each contact in turn: (largest change of a rate, largest rate); a change of -1: there is none."""
+    """Solve contact by contact: (largest change of a rate, largest rate); a change of -1: there is none."""
     G, change, size = work.gram, 0.0, 0.0
     for i in range(nc):
         if work.role[i] == FREE:
@@ -145,9 +125,9 @@ def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
         if work.role[i] == DRIVEN and not needs_sweeps(work.slip[i]):
             continue
         b = (
-            work.change[at] - own_effect(work, at, at),
-            work.change[at + 1] - own_effect(work, at, at + 1),
-            work.change[at + 2] - own_effect(work, at, at + 2),
+            work.change[at] - coupling(work, at, at, r0, r1, r2),
+            work.change[at + 1] - coupling(work, at + 1, at, r0, r1, r2),
+            work.change[at + 2] - coupling(work, at + 2, at, r0, r1, r2),
         )
         normal, f0, f1 = one_contact(work, corners, i, b)
         if normal < 0.0:

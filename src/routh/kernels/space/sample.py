@@ -11,8 +11,7 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import apart, kernel
 from routh.kernels.common.arrays import IMPULSE as UNIT
-from routh.kernels.common.arrays import MU as ROW_MU
-from routh.kernels.common.arrays import RESTITUTION, Draw, Outputs, Rows, make_outputs
+from routh.kernels.common.arrays import RESTITUTION, Draw, Outputs, Rows, load_problem, make_outputs
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_key, event_number
 from routh.kernels.common.slices import run_slices
@@ -78,14 +77,7 @@ MOST_ERROR = 0.01  # of the speed: a curve with a larger error is no outcome
 @kernel
 def load_row(rows: Rows, row: int, work: SpaceWork) -> None:
     """Copy a problem into the scratch."""
-    nc = rows.nc[row]
-    for a in range(3 * nc):
-        work.start[a] = rows.start[row, a]
-        for b in range(3 * nc):
-            work.gram[a, b] = rows.G[row, a, b]
-    for i in range(nc):
-        work.mu[i] = rows.contact[row, ROW_MU, i]
-        work.bounce[i] = rows.contact[row, RESTITUTION, i]
+    load_problem(rows, row, work.gram, work.start, work.mu, work.bounce)
 
 
 @kernel

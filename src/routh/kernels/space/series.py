@@ -17,12 +17,11 @@ from __future__ import annotations
 import math
 
 from routh.compiling import inlined, kernel
-from routh.kernels.space.advance import effects
+from routh.kernels.space.advance import coupling, effects
 from routh.kernels.space.equations import (
     FIRST,
-    coupling,
     fill_matrix,
-    invert,
+    invert_equations,
     list_turns,
     list_unknown,
     unknown_value,
@@ -150,7 +149,7 @@ def slip_by(work: SpaceWork, m: int, i: int, channel: int, k: int) -> tuple[floa
 
 @kernel
 def solve_power(work: SpaceWork, m: int, k: int, size: int, turns: int) -> None:
-    """Add the unknowns of power k to the rates, after `invert`."""
+    """Add the unknowns of power k to the rates, after `invert_equations`."""
     for e in range(size):
         i = work.whose[e]
         own, value = work.series[i], 0.0
@@ -317,7 +316,7 @@ def first_power(work: SpaceWork, m: int) -> tuple[int, float]:
     known_rates(work, m, FIRST, NO_CLOCK)
     if size > 0:
         fill_matrix(work, size, size, FIRST)
-        least = invert(work, size)
+        least = invert_equations(work, size)
         solve_power(work, m, FIRST, size, size)
     slip_rates(work, m, FIRST)
     return size, least
@@ -338,7 +337,7 @@ def fill_series(
         known_rates(work, m, k, clock)
         if begins:
             fill_matrix(work, size, turns, k)
-            invert(work, size)
+            invert_equations(work, size)
         if size > 0:
             solve_power(work, m, k, size, turns)
         if begins:

@@ -7,7 +7,8 @@ and so is what contacts that are held or stick answer. Only ``|t|^2 = t t`` is n
 from __future__ import annotations
 
 from routh.compiling import kernel
-from routh.kernels.space.equations import coupling, unknown_value
+from routh.kernels.space.advance import coupling
+from routh.kernels.space.equations import unknown_value
 from routh.kernels.space.series import are_enough, by_clock, slip_size
 from routh.kernels.space.workspace import (
     DRIVEN,
