@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import distinct, kernel
 from routh.validation import Array
 
 SWEEPS = 30
@@ -71,7 +71,7 @@ def invert_rows(A: Array, inverse: Array, n: int, cut: float) -> tuple[int, floa
     return rank, least / largest if largest > 0.0 else 1.0
 
 
-@kernel
+@distinct
 def factorise(A: Array, pivot: np.ndarray, n: int) -> bool:
     """Factors of A (n, n) by Gauss with row pivoting, in place; ``pivot`` (n,): its rows. False: singular."""
     for k in range(n):
@@ -95,7 +95,7 @@ def factorise(A: Array, pivot: np.ndarray, n: int) -> bool:
     return True
 
 
-@kernel
+@distinct
 def substitute(A: Array, pivot: np.ndarray, right: Array, n: int) -> None:
     """``right`` (n,) becomes the solution of the equations whose factors `factorise` left in A."""
     for k in range(n):

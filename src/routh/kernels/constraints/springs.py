@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import distinct, kernel
+from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.constraints.data import (
     ACCELERATION,
     FEW_ROWS,
@@ -174,64 +175,23 @@ def _few(layout: Layout, own: Scratch, k: int) -> bool:
         for j in range(m):
             given[i, j] /= size
             A[i, j] = given[i, j]
-    if not _factor(A, own.pivots, m):
+    if not factorise(A, own.pivots, m):
         return False
-    _back(A, own.pivots, b[0], b[1], m)
+    for i in range(m):
+        b[1, i] = b[0, i]
+    substitute(A, own.pivots, b[1], m)
     for i in range(m):  # one step of refinement makes the solution right row by row (Skeel 1980)
         total = b[0, i]
         for j in range(m):
             total -= given[i, j] * b[1, j]
         b[2, i] = total
-    _back(A, own.pivots, b[2], b[0], m)
+    substitute(A, own.pivots, b[2], m)
     for i in range(m):
         if i < k:
-            own.rows[Y, i] = b[1, i] + b[0, i]
+            own.rows[Y, i] = b[1, i] + b[2, i]
         else:
-            own.motion[WHITE, i - k] = b[1, i] + b[0, i]
+            own.motion[WHITE, i - k] = b[1, i] + b[2, i]
     return True
-
-
-@distinct
-def _factor(A: Array, pivots: Array, m: int) -> bool:
-    """LU with row pivoting, in place; False where a pivot is zero or no number."""
-    for j in range(m):
-        pivot = j
-        for i in range(j + 1, m):
-            if abs(A[i, j]) > abs(A[pivot, j]):
-                pivot = i
-        pivots[j] = pivot
-        if not abs(A[pivot, j]) > 0.0:
-            return False
-        if pivot != j:
-            for column in range(m):
-                A[pivot, column], A[j, column] = A[j, column], A[pivot, column]
-        for i in range(j + 1, m):
-            if A[i, j] != 0.0:
-                share = A[i, j] / A[j, j]
-                A[i, j] = share
-                for column in range(j + 1, m):
-                    A[i, column] -= share * A[j, column]
-    return True
-
-
-@distinct
-def _back(A: Array, pivots: Array, b: Array, x: Array, m: int) -> None:
-    """``A x = b`` by its factors."""
-    for i in range(m):
-        x[i] = b[i]
-    for i in range(m):
-        p = pivots[i]
-        x[i], x[p] = x[p], x[i]
-    for i in range(m):
-        total = x[i]
-        for j in range(i):
-            total -= A[i, j] * x[j]
-        x[i] = total
-    for i in range(m - 1, -1, -1):
-        total = x[i]
-        for j in range(i + 1, m):
-            total -= A[i, j] * x[j]
-        x[i] = total / A[i, i]
 
 
 @distinct
@@ -291,7 +251,7 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
     for j in range(nv):
         A[j, j] += 1.0
         x[j] = 0.0
-    if not _factor(A, own.pivots, nv):
+    if not factorise(A, own.pivots, nv):
         return False
     y, right = own.rows[Y], own.rows[RIGHT]
     for i in range(k):
@@ -300,9 +260,9 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
         for j in range(nv):
             step[0, j] = -x[j]
         _over_patterns(layout, own, k, True)
-        _back(A, own.pivots, step[0], step[1], nv)
+        substitute(A, own.pivots, step[0], nv)
         for j in range(nv):
-            x[j] += step[1, j]
+            x[j] += step[0, j]
         _over_patterns(layout, own, k, False)
     return True
 
