@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.results import Drawable
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
-from routh.text import for_terminal
+from routh.text import for_terminal, listed
 from routh.validation import Array, choice, frozen, per_contact, real_array
 
 #: What restitution is a ratio of: energy (Stronge), impulse, velocity.
@@ -25,7 +25,7 @@ SMALLEST_NUMBER = 1e-60  # of the diagonal of M, and of the largest entry of a r
 SMALLEST_SPEED = 1e-250  # of the largest entry of v, unless all are zero
 _FORMAT = 1  # of the files that `ImpactProblem.save` writes
 _TOLD = 4  # contacts that a repr names
-_ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution")
+FIELDS = ("M", "Jn", "Jt", "mu", "v", "restitution")
 
 
 @dataclass(frozen=True)
@@ -123,14 +123,14 @@ class ImpactProblem(Drawable):
             )
 
         values = mass, normals, tangents, friction, velocity, elasticity, factor
-        for name, array in zip((*_ARRAYS, "_factor"), values, strict=True):
+        for name, array in zip((*FIELDS, "_factor"), values, strict=True):
             object.__setattr__(self, name, frozen(array))
         object.__setattr__(self, "names", contact_names(names, nc))
         object.__setattr__(self, "soon", dict(soon or {}))
 
     def _adopt(self, other: ImpactProblem) -> None:
         """Take over the fields of a problem, which were checked when it was made."""
-        for name in (*_ARRAYS, "names", "soon", "_factor"):
+        for name in (*FIELDS, "names", "soon", "_factor"):
             object.__setattr__(self, name, other.__dict__[name])
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -237,7 +237,7 @@ class ImpactProblem(Drawable):
 
     def replace(self, **changes: Any) -> ImpactProblem:
         """A new problem with some fields changed; the rest is kept."""
-        fields = sorted({*_ARRAYS, "names", "soon"})
+        fields = sorted({*FIELDS, "names", "soon"})
         unknown = sorted(set(changes).difference(fields))
         if unknown:
             raise ValueError(f"replace: got {unknown[0]!r}; wanted one of {', '.join(fields)}")
@@ -253,7 +253,7 @@ class ImpactProblem(Drawable):
 
     def save(self, path: str | Path) -> None:
         """Write the fields to an ``.npz`` file, readable without pickle."""
-        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        arrays = {name: getattr(self, name) for name in FIELDS}
         write_arrays(path, {"format": _FORMAT, "names": np.array(self.names), **arrays})
 
     @classmethod
@@ -262,7 +262,7 @@ class ImpactProblem(Drawable):
 
         ``max_bytes`` is the most that its arrays may need unpacked; a ValueError names the file.
         """
-        wanted = _ARRAYS[:5]
+        wanted = FIELDS[:5]
         data = read_arrays(path, wanted, optional=("restitution", "names", "format"), max_bytes=max_bytes)
         try:
             if "format" in data and not np.array_equal(data["format"], _FORMAT):  # your own arrays have none
@@ -308,9 +308,8 @@ def soon_sentence(soon: Mapping[str, float]) -> list[str]:
     if not soon:
         return []
     first = sorted(soon.items(), key=lambda item: item[1])
-    told = ", ".join(f"{for_terminal(name)} (in {time * 1e3:.3g} ms)" for name, time in first[:_TOLD])
-    more = f" and {len(first) - _TOLD} more" if len(first) > _TOLD else ""
-    return [f"Closing soon, but not counted: {told}{more}; a longer window counts them."]
+    told = listed([f"{for_terminal(name)} (in {time * 1e3:.3g} ms)" for name, time in first], _TOLD)
+    return [f"Closing soon, but not counted: {told}; a longer window counts them."]
 
 
 def names_from(array: np.ndarray) -> list[str]:

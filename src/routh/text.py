@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html as _html
 import unicodedata
+from collections.abc import Sequence
 
 # Categories that command or hide instead of showing: controls, directions and joiners, lone surrogates,
 # private use and unassigned, separators of lines and of paragraphs.
@@ -43,6 +44,12 @@ def for_matplotlib(text: object) -> str:
 def for_html(text: object) -> str:
     """Text for HTML, inside an element or a quoted attribute."""
     return _html.escape(for_lines(text), quote=True)
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """At most so many of the names, and how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def percent(share: float) -> str:

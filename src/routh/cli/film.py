@@ -17,7 +17,8 @@ from routh.cli.simulate import futures_of, system_start
 from routh.models.landings import Landing
 from routh.problem import soon_sentence
 from routh.sampling import Outcomes, sample
-from routh.sampling.outcomes import mode_names, spread_choice
+from routh.sampling.answers import mode_names
+from routh.sampling.outcomes import spread_choice
 from routh.text import for_rich
 from routh.validation import Array, Options, real
 

@@ -93,14 +93,8 @@ class SetValued(ImpactLaw):
         chosen: list[int] = []
 
         def pick(v: Array, solved: np.ndarray) -> int:
-            apart = (v[solved] - v[solved].mean(axis=0)) @ problem.cholesky
-            distance, own = (apart**2).sum(axis=1), np.flatnonzero(solved)
-            least = (_DISTINCT * problem.speed) ** 2
-            while len(distance) and distance.max() > least and len(chosen) <= number:
-                at = int(np.argmax(distance))
-                near = ((apart - apart[at]) ** 2).sum(axis=1)
-                distance = np.minimum(distance, near) if chosen else near
-                chosen.append(int(own[at]))
+            far = spread_choice(v[solved] @ problem.cholesky, number + 1, _DISTINCT * problem.speed)
+            chosen.extend(np.flatnonzero(solved)[far])
             return chosen[number] if len(chosen) > number else 0
 
         result = self._sampled(problem, seed, _POOL, pick)
@@ -152,6 +146,22 @@ class SetValued(ImpactLaw):
             status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)
         return ImpactResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
+
+
+def spread_choice(values: Array, count: int, least: float = -1.0) -> np.ndarray:
+    """Indices of at most ``count`` rows of ``values`` (n, k) that lie far apart.
+
+    The first is the farthest from the mean, each next one the farthest from those before; it ends where no
+    other is farther than ``least``.
+    """
+    chosen: list[int] = []
+    away = ((values - values.mean(axis=0)) ** 2).sum(axis=1) if len(values) else np.zeros(0)
+    while len(chosen) < min(count, len(values)) and np.sqrt(away.max()) > least:
+        chosen.append(int(np.argmax(away)))
+        apart = values - values[chosen[-1]]
+        nearer = np.einsum("nk,nk->n", apart, apart)
+        away = nearer if len(chosen) == 1 else np.minimum(away, nearer)
+    return np.array(chosen, dtype=np.intp)
 
 
 def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:

@@ -1,4 +1,4 @@
-"""Sampling the set of outcomes: HP23's Algorithms 1 and 2."""
+"""Sampling the set of outcomes by steps: HP23's Algorithm 1, of one impact or of many, and Algorithm 2."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
 from routh.friction.cones import facet_directions, uses_true_cone
-from routh.kernels.algorithm1.sampling import run_rows
-from routh.kernels.algorithm1.work import Draw
+from routh.kernels.algorithm1.sampling import run, run_rows
+from routh.kernels.algorithm1.work import Draw, Samples
 from routh.kernels.common.arrays import Outputs, Rows
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
@@ -28,10 +27,6 @@ from routh.sampling.theory import psi
 from routh.status import Status
 from routh.step import make_step
 from routh.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
-
-if TYPE_CHECKING:
-    from routh.kernels.algorithm1.work import Samples
-
 
 SOBOL_STEPS = 8  # of a sample that have dimensions of their own; later ones draw from the generator
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
@@ -79,8 +74,6 @@ def sample(
     integer("row", row, at_least=0, at_most=2**32 - 1)
     choice("points", points, ("random", "sobol"))
     uses_true_cone(friction, facets, problem.nt)
-    from routh.kernels.algorithm1.sampling import run  # loads LLVM
-
     deadline = deadline_of(budget)
     table = sobol_table(problem.nc, n, max_steps, seed) if points == "sobol" else None
     samples = run(
@@ -225,9 +218,6 @@ def approximate(
     return closed
 
 
-# HP23's Algorithm 1 for many impacts: one kernel draws all rows.
-
-
 def sample_batch(
     batch: ImpactBatch,
     n: int,
@@ -272,7 +262,8 @@ def sample_batch(
     found = batch_outputs(batch, n)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
-        own = draw._replace(row=row + begin, boxes=_of_rows(draw.boxes, begin))
+        boxes = draw.boxes[begin:] if len(draw.boxes) > 1 else draw.boxes
+        own = draw._replace(row=row + begin, boxes=boxes)
         run_rows(rows, own, _directions(nt, options), out, threads=threads, deadline=deadline)
 
     impact = batch.status == Status.SOLVED
@@ -300,11 +291,6 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
         return np.array(np.broadcast_to(given, (1, nc) if given.ndim < 2 else (rows, nc)))
     first = np.argsort(~batch.present, axis=1, kind="stable")
     return np.take_along_axis(np.broadcast_to(given, (rows, nc)), first, axis=1)
-
-
-def _of_rows(boxes: Array, begin: int) -> Array:
-    """The boxes of the rows from ``begin`` on."""
-    return boxes[begin:] if len(boxes) > 1 else boxes
 
 
 def _on_gpu(

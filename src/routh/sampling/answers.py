@@ -1,6 +1,8 @@
 """The answer in words: how ambiguous an impact is, between which two outcomes, and at which contact.
 
 `routh.Outcomes.answer` and `routh.ExactSet.answer` make it; the command line, notebooks and JSON show it.
+After the answer itself: what contacts do (their modes, and combinations of modes), and how contacts are named
+in sentences.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ from routh import tolerances
 from routh.friction.cones import ContactMode
 from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
-from routh.sampling.ambiguity import farthest_pair
+from routh.sampling.ambiguity import Sampled, farthest_pair
 from routh.status import Status
-from routh.text import for_terminal
+from routh.text import for_terminal, listed
 from routh.validation import Array, Options, real
 
 #: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
@@ -30,10 +32,10 @@ ENOUGH = 0.99
 #: Contacts whose spread is at least this share of the largest one are told together.
 ALIKE = 0.95
 
-_SPREAD_PAIRS = 2**24  # pairs looked at for the spread of one contact: a tenth of a second
 #: The first line of an answer has at most so many characters.
 LONGEST_LINE = 100
 
+_SPREAD_PAIRS = 2**24  # pairs looked at for the spread of one contact: a tenth of a second
 _MOST_CONTACTS = 3  # contacts named in a sentence
 _COUNTED_CONTACTS = 10  # up to here combinations of modes are counted in a table of all of them
 
@@ -172,8 +174,8 @@ class Answer:
         names = self.least_certain
         if names:
             alike = [contact for contact in self.contacts if contact.name in names]
-            listed = _listed(names if len(names) == _few(len(names)) else _grouped(alike))
-            found.append(f"Least certain: {listed} ({_together(alike)}).")
+            told = _listed(names if len(names) == _few(len(names)) else _grouped(alike))
+            found.append(f"Least certain: {told} ({_together(alike)}).")
         return found
 
     def __str__(self) -> str:
@@ -215,14 +217,14 @@ class Answer:
         assert self.between is not None
         first, second = self.between
         differ = [i for i, (a, b) in enumerate(zip(first.modes, second.modes, strict=True)) if a != b]
-        if differ:
-            if len(differ) > _few(len(differ)):
-                return self._by_body(first, differ), self._by_body(second, differ)
-            words = [
-                ", ".join(f"{self.contacts[i].name} {one.modes[i]}" for i in differ) for one in self.between
-            ]
-            return words[0], words[1]
-        return self._same_modes()
+        if not differ:
+            return self._same_modes()
+        if len(differ) > _few(len(differ)):
+            return self._by_body(first, differ), self._by_body(second, differ)
+        low, high = (
+            ", ".join(f"{self.contacts[i].name} {one.modes[i]}" for i in differ) for one in self.between
+        )
+        return low, high
 
     def _by_body(self, one: OneOutcome, differ: Sequence[int]) -> str:
         """What the contacts of each body do, among those at which the outcomes differ; the farthest first."""
@@ -231,14 +233,13 @@ class Answer:
         for i in sorted(differ, key=lambda i: -apart[i]):
             bodies.setdefault(self.contacts[i].body, []).append(i)
         words = []
-        for body, places in list(bodies.items())[: _few(len(bodies))]:
+        for body, places in bodies.items():
             modes = Counter(one.modes[i] for i in sorted(places))
             if len(modes) == 1:
                 words.append(f"{body} {one.modes[places[0]]}")
             else:
                 words.append(f"{body}: " + ", ".join(f"{count} {mode}" for mode, count in modes.items()))
-        more = len(bodies) - len(words)
-        return ", ".join(words) + (f" and {more} more" if more else "")
+        return listed(words, _few(len(words)))
 
     def _apart(self) -> Array:
         """How far the two outcomes are apart at each contact, (nc, 1 + nt), as shares of the scales."""
@@ -256,11 +257,11 @@ class Answer:
         if not contact.spread > self.rounding:
             low, high = (f"energy {_number(one.kinetic_energy)} J" for one in self.between)
             return f"{low}, the same at every contact", high
-        words = [
+        low, high = (
             f"{contact.name} {one.modes[i]}, {direction} {_number(one.contact_velocity[i, k])} {contact.unit}"
             for one in self.between
-        ]
-        return words[0], words[1]
+        )
+        return low, high
 
 
 def nothing_approaches(problem: ImpactProblem, rounding: float = tolerances.AMBIGUOUS) -> Answer:
@@ -344,10 +345,8 @@ def merged_modes(
     (n, nc) themselves, where they are known.
     """
     velocity = _by_contact(problem, v)
-    fine, coarse = (
-        _modes(problem, velocity, 0.0) if fine is None else fine,
-        _modes(problem, velocity, threshold),
-    )
+    fine = _modes(problem, velocity, 0.0) if fine is None else fine
+    coarse = _modes(problem, velocity, threshold)
     if threshold <= tolerances.STICK or len(v) == 0:
         return fine
     (rows, row), (others, other) = combinations(fine), combinations(coarse)
@@ -383,9 +382,8 @@ def numbers_beside(first: np.ndarray, second: np.ndarray, firsts: int, seconds: 
     """How many different numbers of ``second`` (n,) stand beside each one of ``first`` (n,): (firsts,)."""
     pairs = first * seconds + second
     if firsts * seconds <= max(len(pairs), 2**16):
-        return np.count_nonzero(
-            np.bincount(pairs, minlength=firsts * seconds).reshape(firsts, seconds), axis=1
-        )
+        table = np.bincount(pairs, minlength=firsts * seconds).reshape(firsts, seconds)
+        return np.count_nonzero(table, axis=1)
     return np.bincount(np.unique(pairs) // seconds, minlength=firsts)
 
 
@@ -425,10 +423,45 @@ def _together(contacts: Sequence[ContactRange]) -> ContactRange:
     return replace(first, modes=modes)
 
 
+def mode_names(outcomes: Sampled) -> tuple[list[str], np.ndarray]:
+    """Combinations of contact modes, the most frequent first, and which one each sample has, (n,) int.
+
+    Names that repeat are numbered: a choice in a panel must be one.
+    """
+    rows = [tuple(row) for row in outcomes.modes.tolist()]
+    place = {row: k for k, (row, _) in enumerate(Counter(rows).most_common())}
+    short, names, seen = _without_common_end(outcomes.problem.names), [], Counter[str]()
+    for row in place:
+        name = _combination(row, short)
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return names, np.array([place[row] for row in rows])
+
+
+def _combination(modes: tuple[int, ...], names: Sequence[str]) -> str:
+    """What the contacts do, those that touch by name: "LF, RH stick, 2 separate"."""
+    parts: dict[int, list[str]] = {}
+    for mode, name in zip(modes, names, strict=True):
+        parts.setdefault(mode, []).append(name)
+    told = []
+    for mode, who in sorted(parts.items(), reverse=True):
+        word = ContactMode(mode).word
+        by_name = len(who) == 1 or (mode != ContactMode.SEPARATES and len(who) <= _MOST_CONTACTS)
+        told.append(f"{', '.join(who) if by_name else len(who)} {word if len(who) == 1 else word[:-1]}")
+    return ", ".join(told)
+
+
+def _without_common_end(names: Sequence[str]) -> list[str]:
+    """Names without the "/ground" that all of them end with."""
+    ends = {name.rpartition("/")[2] for name in names}
+    same = len(ends) == 1 and len(names) > 1 and all("/" in name for name in names)
+    return [name.rpartition("/")[0] for name in names] if same else list(names)
+
+
 def _listed(names: Sequence[str]) -> str:
     few = _few(len(names))
     if len(names) > few:
-        return f"{', '.join(names[:few])} and {len(names) - few} more"
+        return listed(names, few)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

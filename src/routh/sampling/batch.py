@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.batch import ImpactBatch
+from routh.kernels.common.judge import ABSENT, diameters, energies, judge
+from routh.problem_rows import scratch
 from routh.results import DIRECTIONS, Column, ImpactPath, Tabular
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import DATA, Outcomes, are_outcomes, check_arrays, status_counts
@@ -37,9 +39,7 @@ class BatchOutcomes(Tabular, Stored):
     steps: np.ndarray = field(repr=False)  # (rows, n) pieces of the path, or increments
     status: np.ndarray = field(repr=False)  # (rows, n) int8, see routh.Status
     residual: Array = field(repr=False)  # (rows, n) largest scaled residual of a sample
-    error: Array = field(
-        repr=False
-    )  # (rows, n) sum of local errors, a share of the speed; 0 on straight paths
+    error: Array = field(repr=False)  # (rows, n) sum of local errors, a share of the speed; 0 if straight
     settings: Options = field(default_factory=dict)  # how the samples were drawn
     stored: Array | None = field(default=None, repr=False)  # (rows, n, nc) J, taken up while approaching
     returned: Array | None = field(default=None, repr=False)  # (rows, n, nc) J; None without restitution
@@ -74,15 +74,11 @@ class BatchOutcomes(Tabular, Stored):
 
     @cached_property
     def _judged(self) -> tuple[np.ndarray, np.ndarray]:
-        from routh.kernels.common.judge import ABSENT, judge  # loads LLVM
-        from routh.problem_rows import scratch
-
         rows = self.batch.arrays
         ended = np.zeros(self.status.shape, dtype=bool)
         modes = np.full((*self.status.shape, self.batch.nc), ABSENT, dtype=np.int8)
-        judge(
-            rows, self._unknown, (tolerances.APPROACH, tolerances.STICK), scratch(rows), self.v, ended, modes
-        )
+        limits = (tolerances.APPROACH, tolerances.STICK)
+        judge(rows, self._unknown, limits, scratch(rows), self.v, ended, modes)
         return ended, modes
 
     @property
@@ -115,8 +111,6 @@ class BatchOutcomes(Tabular, Stored):
     @property
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (rows, n) J."""
-        from routh.kernels.common.judge import energies  # loads LLVM
-
         found = np.zeros(self.status.shape)
         energies(self.batch.arrays, self.v, found)
         return found
@@ -124,8 +118,6 @@ class BatchOutcomes(Tabular, Stored):
     @property
     def energy_gained(self) -> Array:
         """Kinetic energy after less that before, as a share of it, (rows, n); 0 if nothing moved before."""
-        from routh.kernels.common.judge import energies  # loads LLVM
-
         before = np.zeros((len(self), 1))
         energies(self.batch.arrays, self.batch.v[:, None], before)
         return np.asarray((self.kinetic_energy - before) / np.where(before > 0.0, before, 1.0))
@@ -143,9 +135,6 @@ class BatchOutcomes(Tabular, Stored):
             for row in np.flatnonzero(impacts):
                 found[row] = measure_ambiguity(self[int(row)]).score
             return found
-        from routh.kernels.common.judge import diameters  # loads LLVM
-        from routh.problem_rows import scratch
-
         rows = self.batch.arrays
         points = np.empty(self.v.shape[1:])
         diameters(rows, ~impacts, scratch(rows), self.v, self.solved, points, found)
@@ -209,12 +198,8 @@ class BatchOutcomes(Tabular, Stored):
         best = np.take_along_axis(values, index[:, None], axis=1)[:, 0]
         known = np.isfinite(best)
         v = np.take_along_axis(self.v, index[:, None, None], axis=1)[:, 0]
-        return BatchExtreme(
-            np.where(known, index, -1),
-            np.where(known[:, None], v, np.nan),
-            np.where(known, best, np.nan),
-            along,
-        )
+        index, best = np.where(known, index, -1), np.where(known, best, np.nan)
+        return BatchExtreme(index, np.where(known[:, None], v, np.nan), best, along)
 
     def _functionals(self, direction: str | tuple[int | str, ArrayLike] | ArrayLike) -> Array:
         """A direction for each row, (rows, nv); NaN where the row has no such contact."""
@@ -265,20 +250,15 @@ class BatchOutcomes(Tabular, Stored):
         given = {name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)}
         batch = ImpactBatch.of_parts(told["batch"], given)
         own: Options = {name: arrays[name] for name in _KEPT if name in arrays}
-        _check_kept(batch, own)
+        each = (len(batch), own["status"].shape[-1] if own["status"].ndim == 2 else 0)
+        further = {"v": (batch.nv,), "impulse": (batch.nc, 1 + batch.nt)}
+        further |= {"stored": (batch.nc,), "returned": (batch.nc,)}
+        kinds = dict.fromkeys(own, "f") | {"steps": "i", "status": "i"}
+        check_arrays(own, {name: ((*each, *further.get(name, ())), kind) for name, kind in kinds.items()})
         return cls(batch, settings=dict(told["settings"]), **own)
 
     def __repr__(self) -> str:
         return f"BatchOutcomes(rows={len(self)}, n={self.status.shape[1]}, {self.batch!r})"
-
-
-def _check_kept(batch: ImpactBatch, arrays: dict[str, np.ndarray]) -> None:
-    """Arrays of a file that do not belong to the batch beside them are refused."""
-    each = (len(batch), arrays["status"].shape[-1] if arrays["status"].ndim == 2 else 0)
-    further = {"v": (batch.nv,), "impulse": (batch.nc, 1 + batch.nt)}
-    further |= {"stored": (batch.nc,), "returned": (batch.nc,)}
-    kinds = dict.fromkeys(arrays, "f") | {"steps": "i", "status": "i"}
-    check_arrays(arrays, {name: ((*each, *further.get(name, ())), kind) for name, kind in kinds.items()})
 
 
 @dataclass(frozen=True, eq=False)

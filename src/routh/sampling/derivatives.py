@@ -7,6 +7,9 @@ a smooth function of M, Jn, Jt, mu, v and the restitution; the derivative here i
 one pass backwards along the pieces (`routh.kernels.gradients.reverse`). Since rates and shares have no
 units, the outcome of fixed decisions is homogeneous of degree one in v, so ``jacobian["v"] @ v`` is the
 velocity after.
+
+In order: the samples of one impact (`pull`), those of a batch (`pull_batch`), rows of one size together, and
+one-sided samples at a change of piece (`pull_beside`).
 """
 
 from __future__ import annotations
@@ -164,9 +167,6 @@ def _empty_bars(shapes: dict[str, tuple[int, ...]]) -> Bars:
     return Bars(**{name: part.reshape(shapes[name]) for name, part in zip(shapes, parts, strict=True)})
 
 
-# Derivatives of the outcomes of many impacts: rows of one size together, see `routh.sampling.derivatives`.
-
-
 def pull_batch(
     outcomes: BatchOutcomes,
     cotangents: Array,
@@ -207,14 +207,8 @@ def _empty(batch: ImpactBatch, n: int, cotangents: Array, wrt: Sequence[str]) ->
     """Arrays as they are where nothing touches: the velocity after is the one before."""
     count, _, k, nv = cotangents.shape
     nc, nt = batch.nc, batch.nt
-    shapes = {
-        "v": (nv,),
-        "mu": (nc,),
-        "M": (nv, nv),
-        "Jn": (nc, nv),
-        "Jt": (nc, nt, nv),
-        "restitution": (nc,),
-    }
+    shapes = {"v": (nv,), "mu": (nc,), "M": (nv, nv), "Jn": (nc, nv), "Jt": (nc, nt, nv)}
+    shapes["restitution"] = (nc,)
     count_that_fits("n", count * n, 8 * sum(k * int(np.prod(shapes[name])) for name in wrt) + 9)
     found = {name: np.zeros((count, n, k, *shapes[name])) for name in wrt}
     if "v" in found:
@@ -272,16 +266,11 @@ def _to_slots(found: np.ndarray, rows: np.ndarray, slots: np.ndarray, values: np
 # put in at its place lets the sample go on as it was. Whether it does is seen from its velocity after: it
 # must have moved as the derivative says, from the change of piece itself.
 
-
 _AWAY = 1e-7  # how far to the side, a share of the speed
 _SAME_OUTCOME = 1e-4  # an outcome that is farther off is another one; a share of the speed
 _EXACT = 1e-12  # the largest tolerance with which curves can be compared over that distance
 _AGREES = 1e-5  # by how much the way to the side may miss the derivative, a share of it and the speed
-_ROUNDS, _EVENTS_BEFORE, _SPARE = (
-    3,
-    8,
-    12,
-)  # keys put in at most; events before which; others that are tried there
+_ROUNDS, _EVENTS_BEFORE, _SPARE = 3, 8, 12  # keys put in; events before which; others that are tried there
 
 
 @dataclass(frozen=True, eq=False)

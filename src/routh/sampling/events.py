@@ -1,15 +1,15 @@
 """Sampling by events: between events impulses grow at constant relative rates (HP23 (39)), no step, no error.
 
-The kernels and their one entry are in `routh.kernels.events`.
+First one problem, and how its samples are drawn again (`Again`, `path_of`, `select`); then batches, whose
+rows are prepared in pieces that fit the cache. The kernels are behind `routh.kernels.events`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +24,10 @@ from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import _ARRAYS, _OPTIONAL, DATA, Outcomes, with_jams
 from routh.sampling.settings import keys_of, make_settings, redraw
 from routh.status import Status
-from routh.validation import Array, Options, integer
+from routh.validation import Array, Options, deadline_of, integer, seconds_left
 
-if TYPE_CHECKING:
-    from routh.sampling.batch import BatchOutcomes
+#: Bytes of prepared rows at a time: a share of the processor's cache, and little beside what is returned.
+_PIECE = 4 * 2**20
 
 
 def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options: Any) -> Outcomes:
@@ -70,13 +70,11 @@ class Again:
         self, outcomes: Outcomes, cotangents: Array, *, side: Array | None = None, **options: Any
     ) -> dict[str, np.ndarray]:
         """Derivatives of the samples, see `sampling.derivatives.pull`; those to one side where asked."""
-        from routh.sampling.derivatives import checked, pull
+        from routh.sampling.derivatives import checked, pull, pull_beside
 
         drawn_by: Options = {"rates": self.rates, "keys": self.keys}
         found = pull(outcomes, cotangents, **options, **drawn_by)
         if side is not None:
-            from routh.sampling.derivatives import pull_beside
-
             wrt, threads = checked(options.get("wrt", DATA)), options.get("threads")
             pull_beside(outcomes, cotangents, side, found, wrt=wrt, threads=threads, **drawn_by)
         return found
@@ -103,29 +101,35 @@ def path_of(
     return piecewise_path(problem, scaled, friction)
 
 
-# Sampling many impacts: rows are prepared in pieces that fit the processor's cache, and drawn by kernels.
+def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
+    """The outcomes with these numbers only; they can be drawn again and differentiated for as many.
 
-
-#: Bytes of prepared rows at a time: a share of the processor's cache, and little beside what is returned.
-_PIECE = 4 * 2**20
+    A sample is its keys, one for each event. Where it has more events than keys were given, it is another
+    sample when it is drawn again: its derivative is then NaN (see `Outcomes.jacobian`).
+    """
+    if outcomes.settings.get("method") != "events" or not isinstance(outcomes.replay, Again):
+        raise ValueError("outcomes: these samples cannot be drawn again; wanted ones by 'events'")
+    rows = np.asarray(samples, dtype=np.int64)
+    keys = keys_of(outcomes, rows, outcomes.replay.keys)
+    arrays = {name: getattr(outcomes, name) for name in (*_ARRAYS, *_OPTIONAL)}
+    parts: Options = {name: array[rows] for name, array in arrays.items() if array is not None}
+    return replace(outcomes, **parts, replay=Again(outcomes.replay.rates, keys))
 
 
 def batch_outcomes(
     batch: ImpactBatch, draw: Draw, settings: Options, *, budget: float | None = None, **options: Any
 ) -> BatchOutcomes:
     """The samples of every row; row k draws the numbers of row ``draw.row + k``."""
-    bounces = bouncing_rows(batch)
-    found = batch_outputs(batch, draw.n)
-    deadline = None if budget is None else time.monotonic() + budget
+    found, deadline = batch_outputs(batch, draw.n), deadline_of(budget)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
-        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-        given = {**options, "facets": options["facets"] if nt == 2 else None, "budget": left}
+        facets = options["facets"] if nt == 2 else None
+        given = {**options, "facets": facets, "budget": seconds_left(deadline)}
         event_samples(rows, draw._replace(row=draw.row + begin), out, **given)
 
     # rows with and without restitution apart: the kernels keep books of work for the former only
     for nt, with_work in product((1, 2), (False, True)):
-        rows_of = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt) & (bounces == with_work)
+        rows_of = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt) & (batch.bounces == with_work)
         draw_rows(batch, rows_of, (nt, with_work), found, sample_piece)
     return finished(batch, found, settings, Again(options.get("rates")))
 
@@ -135,9 +139,12 @@ def finished(
 ) -> BatchOutcomes:
     """The outcomes of a batch from what was drawn of its impacts, contacts in the order of those present."""
     name_jams(batch, found.status, settings["friction"], settings["facets"])
-    _rest(batch, found)
+    rest = batch.status != Status.SOLVED  # nothing to solve: these rows keep their velocity and their status
+    found.v[rest] = batch.v[rest][:, None]
+    found.v[batch.status == Status.REFUSED] = np.nan
+    found.status[rest] = batch.status[rest][:, None]
     _to_slots(batch, found)
-    joule = _energy_units(batch) if found.work.shape[3] > 0 else None
+    joule = energy_units(batch) if found.work.shape[3] > 0 else None
     return BatchOutcomes(
         batch,
         found.v,
@@ -153,26 +160,10 @@ def finished(
     )
 
 
-def bouncing_rows(batch: ImpactBatch) -> np.ndarray:
-    """Rows with restitution, (rows,) bool."""
-    return batch.bounces
-
-
 def batch_outputs(batch: ImpactBatch, n: int) -> Outputs:
     """Arrays for n samples of every row."""
-    elastic = bool(bouncing_rows(batch).any())
+    elastic = bool(batch.bounces.any())
     return empty_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=elastic)
-
-
-def _pieces(batch: ImpactBatch, rows_of: np.ndarray, nt: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that hold some of those wanted."""
-    k = batch.nc * (1 + nt)
-    per_row = 8 * (k * k + batch.nv * (k + 1) + 4 * k)
-    length = max(64, _PIECE // per_row)
-    for begin in range(0, len(batch), length):
-        end = min(begin + length, len(batch))
-        if rows_of[begin:end].any():
-            yield begin, end
 
 
 def draw_rows(
@@ -188,8 +179,12 @@ def draw_rows(
     of prepared rows, given the number of the first in the batch and the number of tangents.
     """
     nt, with_work = kind
-    arrays = batch.arrays
-    for begin, end in _pieces(batch, rows_of, nt):
+    arrays, k = batch.arrays, batch.nc * (1 + nt)
+    length = max(64, _PIECE // (8 * (k * k + batch.nv * (k + 1) + 4 * k)))
+    for begin in range(0, len(batch), length):
+        end = min(begin + length, len(batch))
+        if not rows_of[begin:end].any():
+            continue
         rows: Rows = empty_rows(end - begin, batch.nv, batch.nc, nt)
         prepare(arrays, begin, end, ~rows_of, scratch(arrays), rows)
         wanted = rows_of[begin:end]
@@ -223,14 +218,6 @@ def name_jams(batch: ImpactBatch, found: np.ndarray, friction: str, facets: int 
     return any_jam
 
 
-def _rest(batch: ImpactBatch, found: Outputs) -> None:
-    """Rows in which there is nothing to solve keep their velocity and their status."""
-    rest = batch.status != Status.SOLVED
-    found.v[rest] = batch.v[rest][:, None]
-    found.v[batch.status == Status.REFUSED] = np.nan
-    found.status[rest] = batch.status[rest][:, None]
-
-
 def _to_slots(batch: ImpactBatch, found: Outputs) -> None:
     """The kernels number the contacts that there are; move their results to the places of the batch."""
     moved = np.any(batch.present[:, 1:] & ~batch.present[:, :-1], axis=1)  # a gap before a contact
@@ -243,25 +230,7 @@ def _to_slots(batch: ImpactBatch, found: Outputs) -> None:
                 array[there] = values
 
 
-def _energy_units(batch: ImpactBatch) -> np.ndarray:
+def energy_units(batch: ImpactBatch) -> np.ndarray:
     """``|v|_M^2`` of each row, J, to be multiplied with (rows, n, nc)."""
     moved = np.einsum("ki,kij,kj->k", np.nan_to_num(batch.v), batch.M, np.nan_to_num(batch.v))
     return np.where(moved > 0.0, moved, 1.0)[:, None, None]
-
-
-# Some of the samples drawn by events, as outcomes that can be drawn again by themselves.
-
-
-def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
-    """The outcomes with these numbers only; they can be drawn again and differentiated for as many.
-
-    A sample is its keys, one for each event. Where it has more events than keys were given, it is another
-    sample when it is drawn again: its derivative is then NaN (see `Outcomes.jacobian`).
-    """
-    if outcomes.settings.get("method") != "events" or not isinstance(outcomes.replay, Again):
-        raise ValueError("outcomes: these samples cannot be drawn again; wanted ones by 'events'")
-    rows = np.asarray(samples, dtype=np.int64)
-    keys = keys_of(outcomes, rows, outcomes.replay.keys)
-    arrays = {name: getattr(outcomes, name) for name in (*_ARRAYS, *_OPTIONAL)}
-    parts: Options = {name: array[rows] for name, array in arrays.items() if array is not None}
-    return replace(outcomes, **parts, replay=Again(outcomes.replay.rates, keys))

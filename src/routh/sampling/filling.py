@@ -1,10 +1,11 @@
 """A sampler that fills the set of outcomes, and a rule for when it has.
 
 Samples come in rounds from the kernels of `routh.sampling.events`, so each is a solution of HP23 (39) itself.
-The keys of samples that reached farthest in some direction are changed and tried again
-(`routh.sampling.filling`), which moves the sampling towards what is not explored yet. In the plane, without
-restitution, the farthest outcome with the same contact statuses as theirs is found by a linear program
-(`routh.sampling.status_sequences`) and joins the samples.
+Everything that a sample decides at an event follows from the event's key (64 bits): with the keys of another
+up to some event it takes the same path up to there. The keys of samples that reached farthest in some
+direction are changed and tried again (`Herd`), which moves the sampling towards what is not explored yet. In
+the plane, without restitution, the farthest outcome with the same contact statuses as theirs is found by a
+linear program (`routh.sampling.status_sequences`) and joins the samples.
 """
 
 from __future__ import annotations
@@ -27,16 +28,13 @@ from routh.sampling.status_sequences import Polisher, Walk, climb
 from routh.status import Status
 from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 
-# Keys of samples that reached far, and changed copies of them: how sampling moves to what is unexplored.
-#
-# Everything that a sampler by events decides at an event follows from the event's key (64 bits). A sample
-# with the keys of another up to some event takes the same path up to there.
-
-
 EVENTS = 48  # events of a sample that have keys of their own; later ones draw by seed and sample
 
 _FRESH = 0.25  # share of samples that have no parent
 _TAIL = 0.4  # share of the others that keep a beginning only; the rest has one or two events changed
+_BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
+_PERSISTENCE = 0.3  # of the rates drawn, in the plane: bred samples gain by more corners and longer paths
+_SEEDS = 32  # farthest samples, and as many others, from which climbing starts
 
 
 def fresh_keys(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -84,11 +82,6 @@ class Herd:
         self.reach = np.maximum(self.reach, far)
         self.keys[better] = keys[best[better]]
         self.events[better] = events[best[better]]
-
-
-_BREEDERS = 96  # directions beside the watched ones whose farthest samples are bred
-_PERSISTENCE = 0.3  # of the rates drawn, in the plane: bred samples gain by more corners and longer paths
-_SEEDS = 32  # farthest samples, and as many others, from which climbing starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +158,9 @@ def fill(
         raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
     support: list[Array] = []
     quiet = 0
-    drawn = search.share_drawn(max_samples)
+    # room is left for one polished sample a direction
+    polished = 0 if search.polisher is None else len(watched)
+    drawn = max(max_samples - polished, (max_samples + 1) // 2)
     while len(search) < drawn and quiet < patience and (not len(search) or time.monotonic() < deadline):
         before = search.reached
         search.draw(min(batch, drawn - len(search)), seconds_left(deadline))
@@ -234,11 +229,6 @@ class _Search:
     def __len__(self) -> int:
         return sum(len(keys) for _, keys in self._rounds) + len(self._walks)
 
-    def share_drawn(self, most: int) -> int:
-        """How many of ``most`` samples are drawn; room is left for one polished sample a direction."""
-        polished = 0 if self.polisher is None else len(self.rows)
-        return max(most - polished, (most + 1) // 2)
-
     def draw(self, size: int, budget: float | None = None) -> None:
         """A round of ``size`` samples."""
         keys = self.herd.children(size)
@@ -293,11 +283,9 @@ class _Search:
         parts, start = [], 0
         for row, (out, keys) in enumerate(self._rounds):
             stop = start + len(keys)
+            arrays = (out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0])
             told = {"method": "events", "row": row, **self.settings, **self.cone}
-            drawn = Outcomes(
-                *(self.problem, out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0]),
-                settings=told,
-            )
+            drawn = Outcomes(self.problem, *arrays, settings=told)
             given = cotangents if len(cotangents) == 1 else cotangents[start:stop]
             parts.append(Again(keys=keys).pull(drawn, given, **options))
             start = stop
@@ -316,7 +304,6 @@ class _Search:
         found = {name: np.concatenate([getattr(out, name)[0] for out in rounds]) for name in Outputs._fields}
         joule = problem.scaling.speed**2 if found["work"].shape[2] else None
         impulse = [walk.path.impulse.sum(axis=0) for walk in walks]
-        told = {"method": "fill", "tolerance": tolerance, **self.settings, **self.cone}
         return Outcomes(
             problem,
             np.concatenate([found["v"], np.reshape([walk.v for walk in walks], (k, problem.nv))]),
@@ -324,7 +311,7 @@ class _Search:
             np.append(found["events"], [len(walk.pieces) for walk in walks]).astype(np.int32),
             np.append(found["status"], [Status.SOLVED] * k).astype(np.int8),
             np.append(found["residual"], [walk.residual for walk in walks]),
-            settings=told,
+            settings={"method": "fill", "tolerance": tolerance, **self.settings, **self.cone},
             stored=None if joule is None else found["work"][:, 0] * joule,
             returned=None if joule is None else found["work"][:, 1] * joule,
             error=found["error"] if problem.nt == 2 and self.options["friction"] == "cone" else None,

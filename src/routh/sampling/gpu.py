@@ -1,4 +1,7 @@
-"""Outcomes that stay on the GPU until asked for: summaries are made there, arrays are copied one by one."""
+"""Outcomes that stay on the GPU until asked for: summaries are made there, arrays are copied one by one.
+
+In order: what holds the arrays, outcomes of one impact and how they are drawn, outcomes of a batch.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.batch import ImpactBatch
 from routh.friction.cones import facet_directions
-from routh.kernels.common.arrays import RATES, Draw, Outputs, Rows, make_rows
-from routh.kernels.events import Rates, with_default
+from routh.kernels.common.arrays import RATES, Draw, Outputs, make_rows
+from routh.kernels.events import with_default
 from routh.kernels.gpu.events import MANY, Sampler, begin_samples, make_gpu_outputs, run_batch, to_slots
 from routh.kernels.gpu.fold import Fold, Judge, best_sample, far_samples, fold, make_judge
 from routh.kernels.gpu.judge import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
@@ -27,8 +30,8 @@ from routh.problem import ImpactProblem
 from routh.problem_rows import Problems
 from routh.results import ImpactPath
 from routh.sampling.ambiguity import Direction, Extreme, as_functional, farthest_pair
-from routh.sampling.batch import BatchExtreme, BatchOutcomes
-from routh.sampling.events import Again, _energy_units, bouncing_rows, name_jams
+from routh.sampling.batch import _FEW, BatchExtreme, BatchOutcomes
+from routh.sampling.events import Again, energy_units, name_jams
 from routh.sampling.outcomes import ModeRow, Outcomes, mode_rows
 from routh.sampling.settings import make_settings
 from routh.status import Status
@@ -197,22 +200,14 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         return f"Outcomes(n={len(self)}, solved={solved}, on the GPU, {self.problem!r})"
 
 
-# Sampling by events on the GPU: from problems to outcomes that stay there.
-
-
 def settled(n: int, settings: Options, friction: str, facets: int | None) -> tuple[Draw, Options]:
     """The settings as the kernels and as the outcomes have them."""
-    rates: Rates = settings.get("rates", "mixed")
+    rates = settings.get("rates", "mixed")
     if callable(rates):
         raise ValueError(f"rates: got a function; wanted one of {', '.join(RATES)} with device 'cuda'")
     told = {name: value for name, value in settings.items() if name != "keys"}
     named = {"method": "events", "friction": friction, "facets": facets, "rates": rates}
     return make_settings(n, **settings), {**named, **told}
-
-
-def _approaches(rows: Rows) -> bool:
-    """Whether the only row is an impact, by the measure of the kernels."""
-    return bool(np.any(~(rows.start[0, : 2 * rows.nc[0] : 2] >= -tolerances.APPROACH)))
 
 
 def gpu_outcomes(
@@ -237,7 +232,8 @@ def gpu_outcomes(
     sampler = Sampler(with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns, along=along)
     rows, wanted, undone, judge = sampler.along
     outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic, exact=nt == 1)
-    if nt == 2 or budget is not None or not _approaches(prepared):  # else every entry will be written
+    approaches = bool(np.any(~(prepared.start[0, : 2 * prepared.nc[0] : 2] >= -tolerances.APPROACH)))
+    if nt == 2 or budget is not None or not approaches:  # else every entry will be written
         begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
     held = OnGpu(*(GpuArray(array[0]) for array in outputs))
@@ -249,12 +245,6 @@ def gpu_outcomes(
     named[named == Status.MAX_STEPS] = Status.JAMMED
     held.status.held.copy_to_device(named)
     return GpuOutcomes(problem, held, told, **given, jam_known=True)
-
-
-# Many impacts on the GPU: outcomes of every row that stay there until asked for.
-
-
-_FEW = 256  # samples of a row up to which all pairs are compared
 
 
 class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
@@ -275,7 +265,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
 
     @property
     def _joule(self) -> Array:
-        return _energy_units(self.batch)[:, None]
+        return energy_units(self.batch)[:, None]
 
     @cached_property
     def _on_gpu_judged(self) -> tuple[DeviceArray, DeviceArray]:
@@ -289,8 +279,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
     @property
     def _all_solved(self) -> bool:
         """Whether what has ended, by which the device judges, is what is solved."""
-        known = self.batch.status != Status.REFUSED
-        return bool(np.all(self.solved[known]))
+        return bool(np.all(self.solved[~self._unknown]))
 
     @property
     def kinetic_energy(self) -> Array:
@@ -330,11 +319,11 @@ def gpu_batch_outcomes(
     """The samples of every row; row k draws the numbers of row ``row + k``."""
     draw, told = settled(n, settings, friction, facets)
     problems, outputs = begun(batch, n)
-    bounces, impact = bouncing_rows(batch), batch.status == Status.SOLVED
+    impact = batch.status == Status.SOLVED
     tangents = batch.size[:, 2] if batch.on_gpu is None else batch.nt  # those that came from a GPU are alike
     deadline = None if budget is None else time.monotonic() + budget
     for nt, elastic in product((1, 2), (False, True)):
-        wanted = impact & (tangents == nt) & (bounces == elastic)
+        wanted = impact & (tangents == nt) & (batch.bounces == elastic)
         if not wanted.any():
             continue
         corners = None
@@ -348,7 +337,7 @@ def gpu_batch_outcomes(
 def begun(batch: ImpactBatch, n: int) -> tuple[Problems, Outputs]:
     """The batch on the GPU, and room for n samples of each row: those to be drawn are OUT_OF_TIME."""
     problems = send(batch.arrays) if batch.on_gpu is None else batch.on_gpu
-    elastic = bool(bouncing_rows(batch).any())
+    elastic = bool(batch.bounces.any())
     outputs = make_gpu_outputs((len(batch), n), batch.nv, batch.nc, 1 + batch.nt, elastic=elastic)
     before = np.where(batch.status == Status.SOLVED, Status.OUT_OF_TIME, batch.status).astype(np.int8)
     begin_samples(problems.v, send(before), outputs)

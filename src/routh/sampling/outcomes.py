@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +15,8 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.friction.cones import ContactMode
 from routh.friction.pointedness import is_pointed
-from routh.problem import ImpactProblem, names_from, soon_sentence
+from routh.laws.set_valued import spread_choice as spread_choice
+from routh.problem import FIELDS, ImpactProblem, names_from, soon_sentence
 from routh.results import DIRECTIONS, Column, Drawable, ImpactPath, Tabular
 from routh.sampling.ambiguity import (
     Direction,
@@ -45,7 +45,6 @@ from routh.validation import Array, Options, real, real_array
 DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
 
 _FORMAT = 1
-_PROBLEM = ("M", "Jn", "Jt", "mu", "v", "restitution")
 _ARRAYS = ("v", "impulse", "steps", "status", "residual")
 _OPTIONAL = ("stored", "returned", "error")
 _OK = np.array([code in set(Status) and Status(code).ok for code in range(max(Status) + 1)])  # by status
@@ -127,11 +126,9 @@ class Outcomes(Drawable, Tabular):
         by = self.settings.get("method", "algorithm1")
         if by != "events":
             return ValueError(f"{what}: these samples were drawn by {by!r}; wanted ones by 'events'")
-        tool = "events.path_of" if what == "path" else "gradients.pull"
-        told = (
-            f"these samples come from a file, without what drew them; routh.sampling.{tool} draws them again"
-        )
-        return ValueError(f"{what}: {told}")
+        tool = "events.path_of" if what == "path" else "derivatives.pull"
+        told = "these samples come from a file, without what drew them"
+        return ValueError(f"{what}: {told}; routh.sampling.{tool} draws them again")
 
     def jacobian(
         self,
@@ -311,7 +308,7 @@ class Outcomes(Drawable, Tabular):
 
     def save(self, path: str | Path) -> None:
         """Write everything to an ``.npz`` file, readable without pickle."""
-        problem = {f"problem_{name}": getattr(self.problem, name) for name in _PROBLEM}
+        problem = {f"problem_{name}": getattr(self.problem, name) for name in FIELDS}
         work = {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
         arrays = {
             "format": _FORMAT,
@@ -328,7 +325,7 @@ class Outcomes(Drawable, Tabular):
 
         ``max_bytes`` is the most that its arrays may need unpacked.
         """
-        fields = [f"problem_{name}" for name in (*_PROBLEM, "names")]
+        fields = [f"problem_{name}" for name in (*FIELDS, "names")]
         if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
             raise ValueError(f"{for_terminal(path)}: is not a file of outcomes that this version can read")
         wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
@@ -420,83 +417,21 @@ def _checked(data: dict[str, np.ndarray]) -> Options:
     """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
     if data["format"].shape != () or data["format"].dtype.kind != "i" or int(data["format"]) != _FORMAT:
         raise ValueError("is not a file of outcomes that this version can read")
-    given: Options = {name: data[f"problem_{name}"] for name in _PROBLEM}
+    given: Options = {name: data[f"problem_{name}"] for name in FIELDS}
     problem = ImpactProblem(**given, names=names_from(data["problem_names"]))
     n, nc = len(np.atleast_1d(data["status"])), problem.nc
-    shapes: dict[str, tuple[tuple[int, ...], str]] = {
-        "v": ((n, problem.nv), "f"),
-        "impulse": ((n, nc, 1 + problem.nt), "f"),
-        "steps": ((n,), "i"),
-        "status": ((n,), "i"),
-        "residual": ((n,), "f"),
-        "jammed": ((), "b"),
-        "settings": ((), "U"),
-        "stored": ((n, nc), "f"),
-        "returned": ((n, nc), "f"),
-        "error": ((n,), "f"),
+    shapes = {
+        "v": (n, problem.nv),
+        "impulse": (n, nc, 1 + problem.nt),
+        "stored": (n, nc),
+        "returned": (n, nc),
     }
-    check_arrays(data, shapes)
+    shapes |= {"jammed": (), "settings": ()}
+    kinds = dict.fromkeys((*_ARRAYS, *_OPTIONAL), "f")
+    kinds |= {"steps": "i", "status": "i", "jammed": "b", "settings": "U"}
+    check_arrays(data, {name: (shapes.get(name, (n,)), kind) for name, kind in kinds.items()})
     settings = json.loads(str(data["settings"]))
     if not isinstance(settings, dict):
         raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
     arrays = {name: data[name] for name in (*_ARRAYS, *_OPTIONAL) if name in data}
     return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}
-
-
-# Which of many outcomes to show: their combinations of contact modes by name, and samples far apart.
-
-
-_WORDS = ("separates", "sticks", "slides")
-_LISTED = 3  # contacts that are told by name
-
-
-def mode_names(outcomes: Outcomes) -> tuple[list[str], np.ndarray]:
-    """Combinations of contact modes, the most frequent first, and which one each sample has, (n,) int."""
-    rows = [tuple(row) for row in outcomes.modes.tolist()]
-    ranked = [row for row, _ in Counter(rows).most_common()]
-    place = {row: k for k, row in enumerate(ranked)}
-    names = _distinct([_sentence(row, outcomes.problem.names) for row in ranked])
-    return names, np.array([place[row] for row in rows])
-
-
-def _distinct(names: list[str]) -> list[str]:
-    """The same names, numbered where they repeat: a choice in the panel must be one."""
-    seen: Counter[str] = Counter()
-    found = []
-    for name in names:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return found
-
-
-def _sentence(modes: tuple[int, ...], names: tuple[str, ...]) -> str:
-    """What the contacts do, those that touch by name: "LF, RH stick, 2 separate"."""
-    short = _without_common_end(names)
-    parts: dict[int, list[str]] = {}
-    for mode, name in zip(modes, short, strict=True):
-        parts.setdefault(mode, []).append(name)
-    told = []
-    for mode in sorted(parts, reverse=True):
-        who = parts[mode]
-        verb = _WORDS[mode] if len(who) == 1 else _WORDS[mode][:-1]
-        listed = len(who) == 1 or (mode > 0 and len(who) <= _LISTED)
-        told.append(f"{', '.join(who) if listed else len(who)} {verb}")
-    return ", ".join(told)
-
-
-def _without_common_end(names: tuple[str, ...]) -> list[str]:
-    """Names without the "/ground" that all of them end with."""
-    ends = {name.rpartition("/")[2] for name in names}
-    same = len(ends) == 1 and len(names) > 1 and all("/" in name for name in names)
-    return [name.rpartition("/")[0] for name in names] if same else list(names)
-
-
-def spread_choice(values: Array, count: int) -> np.ndarray:
-    """Indices of ``count`` samples that lie far apart: each next one is the farthest from those before."""
-    chosen = [int(np.argmax(((values - values.mean(axis=0)) ** 2).sum(axis=1)))]
-    nearest = np.full(len(values), np.inf)
-    while len(chosen) < min(count, len(values)):
-        apart = values - values[chosen[-1]]
-        np.minimum(nearest, np.einsum("nk,nk->n", apart, apart), out=nearest)
-        chosen.append(int(np.argmax(nearest)))
-    return np.array(chosen)

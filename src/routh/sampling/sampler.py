@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from typing import TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
@@ -12,11 +12,11 @@ from routh.friction.cones import uses_true_cone
 from routh.laws.set_valued import METHODS
 from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.sampling import algorithm1
+from routh.sampling.batch import BatchOutcomes
+from routh.sampling.events import batch_outcomes, event_outcomes
 from routh.sampling.outcomes import Outcomes
+from routh.sampling.settings import make_settings
 from routh.validation import Options, choice, count_that_fits, integer, real
-
-if TYPE_CHECKING:
-    from routh.sampling.batch import BatchOutcomes
 
 
 class SampleOptions(TypedDict, total=False):
@@ -100,38 +100,27 @@ def sample(
     paper: Options = {"step": step, "max_steps": max_steps, "points": points}
     events: Options = {"rates": rates, "persistence": persistence, "tolerance": tolerance}
     _refuse(method, events if method == "algorithm1" else paper)
-    options: Options = {"friction": friction, "facets": facets, "device": device, "threads": threads}
+    own = {name: value for name, value in (paper | events).items() if value is not None}
+    options: Options = {"friction": friction, "facets": facets, "budget": budget}
     if method == "algorithm1":
-        given = {name: value for name, value in paper.items() if value is not None}
         choice("hypothesis", hypothesis, (ENERGETIC, POISSON))
-        given |= {"seed": seed, "row": row, "budget": budget}
+        options |= {**own, "seed": seed, "row": row, "device": device, "threads": threads}
         if isinstance(problem, ImpactBatch):
-            from routh.sampling.algorithm1 import sample_batch
-
-            return sample_batch(problem, n, **given, **options)
-        return algorithm1.sample(problem, n, **given, **options)
-    from routh.sampling.events import event_outcomes
-    from routh.sampling.settings import make_settings
-
-    chosen = {name: value for name, value in events.items() if value is not None}
-    settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **chosen}
-    options |= {"budget": budget}
+            return algorithm1.sample_batch(problem, n, **options)
+        return algorithm1.sample(problem, n, **options)
+    settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **own}
     if device == "cuda":
-        on_gpu: Options = {"friction": friction, "facets": facets, "budget": budget}
+        from routh.sampling.gpu import gpu_batch_outcomes, gpu_outcomes
+
         if isinstance(problem, ImpactBatch):
-            from routh.sampling.gpu import gpu_batch_outcomes
-
-            return gpu_batch_outcomes(problem, n, settings, **on_gpu)
-        from routh.sampling.gpu import gpu_outcomes
-
-        return gpu_outcomes(problem, n, settings, **on_gpu)
+            return gpu_batch_outcomes(problem, n, settings, **options)
+        return gpu_outcomes(problem, n, settings, **options)
     if isinstance(problem, ImpactBatch):
-        from routh.sampling.events import batch_outcomes
-
         draw = make_settings(n, **settings)
         described = {"method": "events", "friction": friction, "facets": facets, **settings}
-        return batch_outcomes(problem, draw, described, **options, rates=chosen.get("rates", "mixed"))
-    return event_outcomes(problem, n, settings, **options)
+        rates = own.get("rates", "mixed")
+        return batch_outcomes(problem, draw, described, **options, threads=threads, rates=rates)
+    return event_outcomes(problem, n, settings, **options, threads=threads)
 
 
 def check_count(problem: ImpactProblem | ImpactBatch, n: int) -> int:

@@ -1,9 +1,10 @@
-"""The farthest outcome of all solutions that pass through the same contact statuses as a given one.
+"""The farthest outcome of all solutions that pass through the same contact statuses as a given one (plane).
 
 Solutions of HP23 (39) whose segments have given statuses (who pushes, who sticks, who slides which way)
-form a convex set: impulses enter linearly and the statuses are linear conditions at the ends of each segment.
-So the farthest outcome in a direction is a linear program; whether a solution is that one already, its
-multipliers tell, which is much cheaper.
+form a convex set: impulses enter linearly and the statuses are linear conditions at the ends of each segment
+(`Program`). So the farthest outcome in a direction is a linear program; whether a solution is that one
+already, its multipliers tell, which is much cheaper (`Polisher`). The sequence of statuses itself is found by
+hill climbing (`climb`): segments are changed, put in or left out of the best sequences so far.
 """
 
 from __future__ import annotations
@@ -24,10 +25,14 @@ from routh.sampling.path_residual import path_residual
 from routh.step.base import scaled_delassus
 from routh.validation import Array
 
-# Solutions of HP23 (39) with given contact statuses, segment by segment, as linear conditions (plane).
-
-
 NOT_ENDED = 1e-7  # scaled: how far some pushing contact is from rest when a segment begins
+
+_FEASIBLE = 1e-10  # scaled violation beyond which a solution of the linear program is not used
+_ROUNDING = 1e-11  # the same of velocities that are recomputed from impulses
+_ACTIVE = 1e-10  # conditions that are met with less room than this may have a multiplier
+_OPTIMAL = 1e-9  # share of the cost that multipliers may leave unexplained
+_POOL = 32  # sequences that are kept and changed by climbing
+_SAME = 1e-9  # share of the largest reach: closer ones are the same outcome
 
 STICK, APART, SMOOTH = 0, 2, 3  # beside +1 and -1, the signs of slip
 Statuses = tuple[int, ...]  # per contact
@@ -162,12 +167,6 @@ class Program:
         return np.array(rows).reshape(len(rows), len(self.places))
 
 
-_FEASIBLE = 1e-10  # scaled violation beyond which a solution of the linear program is not used
-_ROUNDING = 1e-11  # the same of velocities that are recomputed from impulses
-_ACTIVE = 1e-10  # conditions that are met with less room than this may have a multiplier
-_OPTIMAL = 1e-9  # share of the cost that multipliers may leave unexplained
-
-
 @dataclass(frozen=True, eq=False)
 class Walk:
     """A solution of straight segments, and its statuses segment by segment."""
@@ -204,10 +203,8 @@ class Polisher:
 
     def walk(self, pieces: Array) -> Walk:
         """The solution with these scaled impulses (k, 2 nc), segments of equal statuses joined."""
-        c = (
-            np.concatenate([np.zeros((1, len(self.start))), np.cumsum(pieces @ self.G.T, axis=0)])
-            + self.start
-        )
+        moved = np.cumsum(pieces @ self.G.T, axis=0)
+        c = np.concatenate([np.zeros((1, len(self.start))), moved]) + self.start
         t = np.where(np.abs(c) > _ROUNDING, c, 0.0)[:, 1::2]
         slip = np.sign(t[:-1] + t[1:]).astype(int)
         statuses = np.where(self.mu > 0.0, slip, SMOOTH)
@@ -246,21 +243,16 @@ def farthest(program: Program, cost: Array) -> Array | None:
     A_ub, b_ub = program.below
     result = linprog(
         -(cost @ program.effects),
-        A_ub,
-        b_ub,
-        A_eq if len(A_eq) else None,
-        b_eq if len(A_eq) else None,
+        *(A_ub, b_ub),
+        *((A_eq, b_eq) if len(A_eq) else (None, None)),
         bounds=program.bounds,
         method="highs-ds",
         options={"primal_feasibility_tolerance": _FEASIBLE},
     )
     if result.status != 0:
         return None
-    x = result.x
-    violation = max(
-        float(np.max(np.abs(A_eq @ x - b_eq), initial=0.0)), float(np.max(A_ub @ x - b_ub, initial=0.0))
-    )
-    return program.pieces(x) if violation <= _FEASIBLE else None
+    violation = np.concatenate([np.abs(A_eq @ result.x - b_eq), A_ub @ result.x - b_ub])
+    return program.pieces(result.x) if np.all(violation <= _FEASIBLE) else None
 
 
 def is_farthest(program: Program, pieces: Array, cost: Array) -> bool:
@@ -285,17 +277,6 @@ def joined(sequence: Sequence[Statuses]) -> tuple[Statuses, ...]:
     """Neighbours of equal statuses as one, segments in which nobody pushes left out."""
     pushing = [statuses for statuses in sequence if any(status != APART for status in statuses)]
     return tuple(statuses for statuses, _ in groupby(pushing))
-
-
-# Hill climbing over sequences of contact statuses: what reaches farthest in one direction.
-#
-# For given statuses the farthest outcome is a linear program, so the sequence is
-# left to be found. Segments are changed, put in or left out, and the best sequences so far are those that are
-# changed. Every outcome is one of a solution of HP23 (39), however it was found.
-
-
-_POOL = 32  # sequences that are kept and changed
-_SAME = 1e-9  # share of the largest reach: closer ones are the same outcome
 
 
 def climb(

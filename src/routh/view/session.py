@@ -16,7 +16,8 @@ import numpy as np
 
 from routh.problem import ImpactProblem
 from routh.sampling import sample
-from routh.sampling.outcomes import mode_names, spread_choice
+from routh.sampling.answers import mode_names
+from routh.sampling.outcomes import spread_choice
 from routh.text import for_terminal
 from routh.validation import Array
 from routh.view import guard, panels
