@@ -136,7 +136,7 @@ def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )
     if regime:
-        from routh.models.mujoco.touchdown import landing_regime
+        from routh.models.mujoco.landings import landing_regime
 
         output.say(f"[dim]{for_rich(landing_regime(found).sentence)}[/dim]")
     if found.moved:

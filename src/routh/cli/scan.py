@@ -16,7 +16,7 @@ from routh.cli.requests import MEASURES, ScanRequest
 from routh.cli.robots import RobotFile, is_robot, refuse_without_robot
 from routh.cli.tables import exit_of_points, tell_unsolved
 from routh.models.landings import Landing
-from routh.models.mujoco.touchdown import landing_regime
+from routh.models.mujoco.landings import landing_regime
 from routh.models.regime import regimes_line
 from routh.problem import ImpactProblem
 from routh.status import StateError, Status

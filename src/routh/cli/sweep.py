@@ -94,7 +94,7 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
 def regimes_of(made: Study) -> list[str]:
     """Of landings at some points of the grid, in what regime each is; none for what does not land."""
     from routh.models.drop import landing_of
-    from routh.models.mujoco.touchdown import landing_regime
+    from routh.models.mujoco.landings import landing_regime
 
     grid, problems = made.plan.grid, made.plan.problems
     if problems.function not in (LANDING, TOUCHDOWN):

@@ -88,7 +88,7 @@ def worst_heading(
 def refuse_other_roots(model: MjModel) -> None:
     """Say that a root is not free before a landing says what such a root cannot do."""
     from routh.models.mujoco.engine import engine
-    from routh.models.mujoco.touchdown import free_root
+    from routh.models.mujoco.landings import free_root
 
     data = engine().MjData(model)
     engine().mj_kinematics(model, data)

@@ -135,10 +135,7 @@ SOLVERS = ("auto", "newton", "cone-program")
 
 
 def solve(
-    system: ConstrainedSystem,
-    *,
-    solver: str = "auto",
-    warm: ConstraintForces | None = None,
+    system: ConstrainedSystem, *, solver: str = "auto", warm: ConstraintForces | None = None
 ) -> ConstraintForces:
     """Forces and the velocity at the end of the step.
 

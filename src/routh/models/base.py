@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -66,6 +67,23 @@ class ContactDefinition:
         """Names and coefficients."""
         first, second = self.moving if "plane" not in vars(self) else (*self.moving, vars(self)["plane"].name)
         return ContactInfo(self.name, (first, second), self.mu, self.restitution)
+
+
+class FixedPlane:
+    """What half-planes and half-spaces share: a point (m) and an outward normal, made a unit vector."""
+
+    name: str
+    point: tuple[float, ...]
+    normal: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        shape = [(len(type(self).normal),)]
+        real_array(f"{self.name}.point", self.point, shape)
+        normal = real_array(f"{self.name}.normal", self.normal, shape)
+        length = math.hypot(*normal)
+        if not length > 0.0:
+            raise ValueError(f"{self.name}.normal: got a zero vector; wanted a direction")
+        object.__setattr__(self, "normal", tuple((normal / length).tolist()))
 
 
 def check_contacts(contacts: Sequence[ContactDefinition], bodies: Sequence[str]) -> None:
@@ -213,3 +231,22 @@ def impact_problem(
         names=[info.name for info in infos],
         soon={model.contacts[i].name: float(times[i]) for i in soon},
     )
+
+
+class WithImpacts:
+    """Gives a `Model` its impacts."""
+
+    def problem(
+        self, state: State, *, window: float | None = None, gap: float | None = None
+    ) -> ImpactProblem:
+        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
+
+        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
+        """
+        return impact_problem(self, state, window=window, gap=gap)  # type: ignore[arg-type]
+
+
+def slope_at_zero(function: Callable[[float], ArrayLike], step: float) -> Array:
+    """``d function(x) / dx`` at x = 0 by central differences of fourth order, from ±step and ±2 step."""
+    before, back, ahead, after = (np.asarray(function(share * step)) for share in (-2.0, -1.0, 1.0, 2.0))
+    return np.asarray((8.0 * (ahead - back) - (after - before)) / (12.0 * step))

@@ -68,14 +68,10 @@ def landing(
     )
     if isinstance(model, (str, Path)):
         model = load_landing(model)
-    module = type(model).__module__.partition(".")[0]
-    if module == "mujoco":
+    if _library(model, "a mujoco.MjModel, a pinocchio.Model or the path of a file") == "mujoco":
         from routh.models.mujoco.landings import landing as land
-    elif module == "pinocchio":
-        from routh.models.pinocchio.landings import landing as land  # type: ignore[assignment]
     else:
-        kinds = "a mujoco.MjModel, a pinocchio.Model or the path of a file"
-        raise ValueError(f"model: got {type(model).__name__}; wanted {kinds}")
+        from routh.models.pinocchio.landings import landing as land  # type: ignore[assignment]
     return land(model, drop=drop, posture=posture, motion=motion, **options)
 
 
@@ -87,14 +83,19 @@ def touchdowns(
     ``options`` are those of the adapters: for both ``deepest``; for MuJoCo ``data``; for
     Pinocchio ``ground``, ``points``, ``geometry`` and ``mu``.
     """
-    module = type(model).__module__.partition(".")[0]
-    if module == "mujoco":
-        from routh.models.mujoco.touchdown import touchdowns as of_states
-    elif module == "pinocchio":
-        from routh.models.pinocchio.landings import touchdowns as of_states  # type: ignore[assignment]
+    if _library(model, "a mujoco.MjModel or a pinocchio.Model") == "mujoco":
+        from routh.models.mujoco.landings import touchdowns as of_states
     else:
-        raise ValueError(f"model: got {type(model).__name__}; wanted a mujoco.MjModel or a pinocchio.Model")
+        from routh.models.pinocchio.landings import touchdowns as of_states  # type: ignore[assignment]
     return of_states(model, qpos, qvel, window=window, **options)
+
+
+def _library(model: object, wanted: str) -> str:
+    """Whose model it is: "mujoco" or "pinocchio"."""
+    library = type(model).__module__.partition(".")[0]
+    if library not in ("mujoco", "pinocchio"):
+        raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")
+    return library
 
 
 def landing_problem(file: str, **point: Any) -> RobotProblem | None:
@@ -122,12 +123,8 @@ def landing_of(
     whose files the model may use, ``qpos`` (nq,) or ``keyframe`` the posture to start from.
     """
     angles: Options = {name: point.pop(name) for name in ("roll", "pitch", "yaw", *MOTION) if name in point}
-    given: Options = {
-        "joint_velocities": joint_velocities,
-        "window": window,
-        "keyframe": keyframe,
-        "qpos": qpos,
-    }
+    given: Options = {"joint_velocities": joint_velocities, "window": window}
+    given |= {"keyframe": keyframe, "qpos": qpos}
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _kept(file, roots=tuple(roots))

@@ -1,9 +1,14 @@
-"""Landings: what a robot's first touch of the ground is, and the posture in which it comes down."""
+"""Landings: the posture in which a robot comes down, and its first touch of the ground.
+
+`Posture` and `Motion` say how a robot comes down, a `Landing` is it as it touches. A `Touchdown` is a state
+above the ground with all that may touch: contacts, mass and momentum of a free body, or of a robot whose
+joints are held. The adapters to MuJoCo and Pinocchio fill in both.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -21,7 +26,7 @@ from routh.models.robot import (
     planar_tangents,
 )
 from routh.models.simultaneity import DEEPEST, TOUCHING, Rules, time_to_contact
-from routh.models.spatial.rotations import exponential, multiply
+from routh.models.spatial.rotations import exponential, multiply, skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError, StateError
 from routh.validation import Array, real
@@ -99,9 +104,6 @@ def place_joints(
         if name not in known:
             raise ValueError(f"{field}: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
         q[known[name]] = real(f"{field}[{name!r}]", value)
-
-
-# A free body, or a robot with its joints held, as it comes down: its contacts, its mass and its momentum.
 
 
 #: Share of the support's size: points nearer than this are one.
@@ -311,7 +313,7 @@ def held_touchdown(
     inertia = momentum @ root.to_world.T
     mass = float(inertia[0, 0])
     arm = np.array([inertia[1, 5], inertia[2, 3], inertia[0, 4]]) / mass  # -mass [arm]x is the upper block
-    cross = _skew(arm)
+    cross = skew(arm[None])[0]
     momentum[3:] -= cross @ momentum[:3]
     return Touchdown(
         own,
@@ -329,15 +331,27 @@ def held_touchdown(
     )
 
 
-def _skew(x: Array) -> Array:
-    """``_skew(x) @ y = x cross y``."""
-    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
+def look_ahead(radius: float, twist: Array, window: float) -> float:
+    """How far from a body of some radius (m), moving with ``twist`` (6,), to look for ground, m."""
+    fastest = math.hypot(*twist[:3]) + 2.0 * radius * math.hypot(*twist[3:6])
+    return max(2.0 * SLOPE * radius, 2.0 * window * fastest)
+
+
+def touchdown_of_each(
+    make: Callable[[Array, Array], Touchdown], qpos: Array, qvel: Array
+) -> Iterator[Touchdown | ValueError]:
+    """What an adapter makes of states (n, nq), (n, nv), one by one; an error where one has no touch-down."""
+    for q, v in zip(qpos, qvel, strict=True):
+        try:
+            if not (np.isfinite(q).all() and np.isfinite(v).all()):
+                raise ValueError("qpos, qvel: got a number that is not finite; wanted finite ones")
+            found: Touchdown | ValueError = make(q, v)
+        except ValueError as error:
+            found = error
+        yield found
 
 
 def rigid_jacobians(points: Array, frame: Array, root: RootMotion) -> Array:
     """How fast points (k, 3) of a rigid body move along rows of frames (k, 3, 3), (k, 3, 6) per its own."""
-    arms = (points - root.place)[:, None]
-    ahead, behind = [1, 2, 0], [2, 0, 1]  # NumPy's cross takes longer than all the rest
-    turning = arms[..., ahead] * frame[..., behind] - arms[..., behind] * frame[..., ahead]
-    # row . (w x arm) = (arm x row) . w
+    turning = frame @ skew(root.place - points)  # row . (w x arm) = row . (-arm x w)
     return np.concatenate([frame, turning], axis=2) @ root.to_world

@@ -1,11 +1,21 @@
-"""Is the set of outcomes the right model of a landing? Stiff, soft, or tilted so far that later impacts
-decide.
+"""Is the set of outcomes the right model of a landing, by how long its contacts last?
 
 Three times decide. Contacts that are uneven by a few millimetres close one after the other, over ``(gap +
 unevenness) / speed``. If that is long beside the time that one contact lasts, each contact pushes alone for a
 while, in an order that nobody knows: the set is what can happen. If it is short, all contacts push together
 and the set holds outcomes that do not happen. And if a contact closes later than the window, the body moves
 on before it does, and a later impact decides.
+
+How long a contact lasts, and how much of the speed it gives back: one of MuJoCo is a damped spring. With
+``solref = (t, z)`` the penetration obeys ``x'' + (2 / t) x' + x / (t z)^2 = 0`` (Modeling > Solver parameters
+of MuJoCo's documentation, impedance near one), so its damping ratio is z and its frequency ``w = 1 / (t z)``.
+A contact can only push: it ends where ``x'' = 0``, before the spring is relaxed. With x = 0 and x' = u at the
+touch that is, for every z,
+
+    at the time   2 a / w  and with the speed  -u exp(-2 z a),   a = arccos(z) / sqrt(1 - z^2),
+
+with arccosh and ``sqrt(z^2 - 1)`` where z > 1, and a = 1 where z = 1: a critically damped contact lasts 2 t
+and returns exp(-2) = 0.135 of the speed.
 """
 
 from __future__ import annotations
@@ -92,19 +102,6 @@ def regime_of(
     else:
         kind = SOFTER if spread < SOFT * duration else STIFF
     return Regime(kind, last, spread, duration, window)
-
-
-# How a contact behaves while it lasts: how long it takes, and how much of the speed it gives back.
-#
-# A contact of MuJoCo is a damped spring: with ``solref = (t, z)`` the penetration obeys ``x'' + (2 / t) x' +
-# x / (t z)^2 = 0`` (Modeling > Solver parameters of MuJoCo's documentation, impedance near one), so its
-# damping ratio is z and its frequency ``w = 1 / (t z)``. A contact can only push: it ends where ``x'' = 0``,
-# before the spring is relaxed. With x = 0 and x' = u at the touch that is, for every z,
-#
-#     at the time   2 a / w  and with the speed  -u exp(-2 z a),   a = arccos(z) / sqrt(1 - z^2),
-#
-# with arccosh and ``sqrt(z^2 - 1)`` where z > 1, and a = 1 where z = 1: a critically damped contact lasts 2 t
-# and returns exp(-2) = 0.135 of the speed.
 
 
 #: What a critically damped contact returns, MuJoCo's default: assumed where nothing is known of a contact.

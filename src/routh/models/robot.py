@@ -1,7 +1,12 @@
-"""Impacts of robots: a problem that knows its contacts in the world and its velocities in full."""
+"""Impacts of robots: problems that know their contacts in the world and their velocities in full.
+
+First what adapters hand over (`RobotContact`, `ContactRow`), then one problem (`RobotProblem`, made by
+`assemble`), then those of many states (`RobotBatch`).
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,9 +98,8 @@ class RobotProblem(ImpactProblem):
         unrepresented: Sequence[str] = (),
     ) -> None:
         self._adopt(problem)
-        told = {"contacts": tuple(contacts), "unrepresented": tuple(unrepresented)}
-        for name, value in {**told, "basis": frozen(basis), "qvel": frozen(qvel)}.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(contacts=tuple(contacts), unrepresented=tuple(unrepresented))
+        self.__dict__.update(basis=frozen(basis), qvel=frozen(qvel))
 
     @property
     def reduced(self) -> bool:
@@ -163,12 +167,13 @@ def assemble(
     """
     basis = allowed_velocities(equality)
     reduced_mass = basis.T @ M @ basis
-    v = _allowed_part(M, reduced_mass, basis, qvel)
-    notes = []
-    drift = _energy_norm(M, qvel - basis @ v)
-    if drift > tolerances.CONSTRAINT_DRIFT * _energy_norm(M, qvel):
+    v, notes = np.array(qvel, dtype=np.float64), []
+    if basis.shape[0] != basis.shape[1]:  # the nearest allowed velocity in the kinetic-energy norm
+        v = np.asarray(np.linalg.solve(reduced_mass, basis.T @ (M @ qvel)), dtype=np.float64)
+    drift, size = (math.sqrt(max(float(w @ M @ w), 0.0)) for w in (qvel - basis @ v, qvel))
+    if drift > tolerances.CONSTRAINT_DRIFT * size:
         notes.append(
-            f"a velocity that breaks the equality constraints (by {drift:.2g} of {_energy_norm(M, qvel):.2g} "
+            f"a velocity that breaks the equality constraints (by {drift:.2g} of {size:.2g} "
             "in the kinetic-energy norm): its nearest allowed one is taken"
         )
     kept = _simultaneous(rows, basis, v, rules)
@@ -263,17 +268,6 @@ def _normals(rows: Sequence[ContactRow], basis: Array) -> tuple[Array, Array, np
     return normals, dist, sizes > tolerances.RANK * np.maximum(least, 1.0)
 
 
-def _allowed_part(M: Array, reduced_mass: Array, basis: Array, qvel: Array) -> Array:
-    """Coordinates of the allowed velocity nearest to ``qvel`` in the kinetic-energy norm."""
-    if basis.shape[0] == basis.shape[1]:
-        return np.array(qvel, dtype=np.float64)
-    return np.asarray(np.linalg.solve(reduced_mass, basis.T @ (M @ qvel)), dtype=np.float64)
-
-
-def _energy_norm(M: Array, v: Array) -> float:
-    return float(np.sqrt(max(float(v @ M @ v), 0.0)))
-
-
 def restitution_of(given: Mapping[str, float], rows: Sequence[Sequence[str]]) -> list[list[float]]:
     """The coefficients of contacts in some rows by their names; what is not named has 0."""
     for key, value in given.items():
@@ -301,9 +295,6 @@ def listed(where: Iterable[str]) -> str:
     names = list(dict.fromkeys(where))
     shown = ", ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
-
-
-# Impacts of a robot in many states: a batch whose rows know their contacts in the world.
 
 
 CONTACT, JOINT_LIMIT = 0, 1
@@ -372,10 +363,8 @@ class RobotBatch(ImpactBatch):
     ) -> RobotBatch:
         """Rows whose contacts are numbers: ``arrays`` has kind, pair, ordinal, dist, pos and frame too."""
         batch = cls._from_parts(arrays, reasons)
-        values = {name: frozen(arrays[name]) for name in _PLACES}
-        told = {"_labels": labels, "unrepresented": tuple(labels.unrepresented())}
-        for name, value in {**values, **told}.items():
-            object.__setattr__(batch, name, value)
+        batch.__dict__.update({name: frozen(arrays[name]) for name in _PLACES})
+        batch.__dict__.update(_labels=labels, unrepresented=tuple(labels.unrepresented()))
         return batch
 
     @classmethod
@@ -409,9 +398,7 @@ class RobotBatch(ImpactBatch):
                 arrays["v"][k, : len(row.v)], arrays["size"][k, 0] = row.v, len(row.v)
         notes = dict.fromkeys(note for problem in known.values() for note in problem.unrepresented)
         batch = cls._from_parts(arrays, reasons)
-        values = {"dist": dist, "unrepresented": tuple(notes), "_problems": tuple(problems), "_basis": basis}
-        for name, value in values.items():
-            object.__setattr__(batch, name, value)
+        batch.__dict__.update(dist=dist, unrepresented=tuple(notes), _problems=tuple(problems), _basis=basis)
         return batch
 
     def names_of(self, row: int) -> tuple[str, ...]:
@@ -459,11 +446,10 @@ class RobotBatch(ImpactBatch):
         if not values.any():
             return
         values.setflags(write=False)
-        object.__setattr__(self, "restitution", values)
-        known = self.__dict__.get("_problems")
-        if known is not None:
-            changed = [p and p.replace(restitution=values[k, : p.nc]) for k, p in enumerate(known)]
-            object.__setattr__(self, "_problems", tuple(changed))
+        self.__dict__["restitution"] = values
+        if (known := self.__dict__.get("_problems")) is not None:
+            changed = (p and p.replace(restitution=values[k, : p.nc]) for k, p in enumerate(known))
+            self.__dict__["_problems"] = tuple(changed)
 
 
 def _made_of(
@@ -472,11 +458,9 @@ def _made_of(
     """What becomes of some of the states; text: why one is refused."""
     found: list[RobotProblem | NoContactError | str] = []
     for k in part:
-        if not (np.isfinite(q[k]).all() and np.isfinite(v[k]).all()):
-            found.append(NOT_FINITE)
-            continue
         try:
-            found.append(build(q[k], v[k]))
+            finite = np.isfinite(q[k]).all() and np.isfinite(v[k]).all()
+            found.append(build(q[k], v[k]) if finite else NOT_FINITE)
         except NoContactError as nothing:
             found.append(nothing)
         except StateError as refused:

@@ -15,15 +15,7 @@ from routh.constraints import Compliance, ElasticFoundation, from_model, solve
 from routh.constraints.system import TANGENTIAL_DAMPER, elimination_order
 from routh.constraints.types import CoordinateLimit, StateConstraint
 from routh.kernels.common.slices import run_slices
-from routh.kernels.constraints.data import (
-    DAMPING,
-    DENSE,
-    SPARSE,
-    STIFFNESS,
-    Layout,
-    make_scratch,
-    make_terms,
-)
+from routh.kernels.constraints.data import DAMPING, DENSE, SPARSE, STIFFNESS, Layout, make_scratch, make_terms
 from routh.kernels.constraints.march import (
     DONE,
     GOING,

@@ -313,11 +313,7 @@ class Selection:
 
 
 def select(
-    mechanism: Mechanism,
-    snapshot: Snapshot,
-    resting: list[int],
-    slipping: np.ndarray,
-    excluded: set[Mode],
+    mechanism: Mechanism, snapshot: Snapshot, resting: list[int], slipping: np.ndarray, excluded: set[Mode]
 ) -> Selection:
     """The solutions at a state: ``resting`` contacts are closed, those in ``slipping`` (nc,) bool slip.
 

@@ -40,12 +40,7 @@ def rimless_wheel(
 
 
 def wheel(
-    spokes: int,
-    length: float,
-    mass: float,
-    inertia: float | None,
-    mu: ArrayLike,
-    ground: HalfPlane = GROUND,
+    spokes: int, length: float, mass: float, inertia: float | None, mu: ArrayLike, ground: HalfPlane = GROUND
 ) -> PlanarModel:
     """A rimless wheel; at angle 0 it stands on its feet A and B, and the others follow counterclockwise."""
     leg, m = real("length", length, above=0.0), real("mass", mass, above=0.0)
@@ -90,12 +85,7 @@ def pushing(
 
 @register("block-into-wall")
 def block_into_wall(
-    *,
-    width: float = 1.0,
-    height: float = 1.0,
-    mass: float = 1.0,
-    speed: float = 1.0,
-    mu: ArrayLike = 0.5,
+    *, width: float = 1.0, height: float = 1.0, mass: float = 1.0, speed: float = 1.0, mu: ArrayLike = 0.5
 ) -> System:
     """A block slides flat on the floor into a wall, with friction at both (poster, "Manipulation").
 

@@ -20,12 +20,7 @@ _CRITICAL_ANGLE = math.atan(2.0)  # where the least friction (4/3) makes a unifo
 
 @register("zeno-block")
 def zeno_block(
-    *,
-    width: float = 1.0,
-    height: float = 2.0,
-    mass: float = 1.0,
-    rate: float = 1.0,
-    mu: ArrayLike = 1.0,
+    *, width: float = 1.0, height: float = 2.0, mass: float = 1.0, rate: float = 1.0, mu: ArrayLike = 1.0
 ) -> System:
     """A block rocks from corner to corner, ever faster, until it rests (HP23 section 4.3).
 

@@ -15,9 +15,8 @@ from routh.models.drop import landing
 from routh.models.landings import MOTION
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
-from routh.models.mujoco.landings import find_root, starting_pose
+from routh.models.mujoco.landings import find_root, landing_regime, starting_pose
 from routh.models.mujoco.model import MujocoModel
-from routh.models.mujoco.touchdown import landing_regime
 from routh.models.robot import RobotProblem, UnrepresentedWarning
 from routh.models.simultaneity import WINDOW
 from routh.sampling import sample

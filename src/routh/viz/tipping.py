@@ -82,7 +82,7 @@ def _solids(tip: Tipping) -> list[Array]:
     if type(model).__module__.partition(".")[0] != "mujoco":
         return frame
     from routh.models.mujoco.engine import engine
-    from routh.models.mujoco.touchdown import free_root
+    from routh.models.mujoco.landings import free_root
 
     mujoco = engine()
     data = mujoco.MjData(model)

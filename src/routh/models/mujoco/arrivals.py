@@ -1,4 +1,12 @@
-"""A MuJoCo simulation looked at from substep to substep: what closes next, and the rows of the impact."""
+"""A MuJoCo simulation looked at from substep to substep: what closes next, and the rows of the impact.
+
+A contact is *open* while its distance exceeds the one at which MuJoCo's force begins (``includemargin``).
+An event is an open contact that closes within the horizon faster than a threshold, or one that has closed
+since the last look (its motion was accelerated). What was open before is remembered from look to look by
+the pair of geoms and the place, so that a contact that stays closed is never an event, and one that was
+handled is not handled twice: closed or handled, it can close again only after it has opened by more than
+`REOPEN`. `Lookout` keeps the books; the kernels below it judge every contact.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +18,7 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
-from routh.models.mujoco.rows import Made, Tree, make_rows
+from routh.models.mujoco.rows import Tree, make_rows
 from routh.models.mujoco.states import Watcher, empty_made
 from routh.models.robot import Labels, distinct_names
 from routh.models.simultaneity import Simultaneity
@@ -68,14 +76,7 @@ class Lookout:
     """
 
     def __init__(
-        self,
-        model: MjModel,
-        data: MjData,
-        *,
-        rules: Simultaneity,
-        threshold: float,
-        least: int,
-        limits: bool,
+        self, model: MjModel, data: MjData, *, rules: Simultaneity, threshold: float, least: int, limits: bool
     ) -> None:
         mujoco = engine()
         if int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
@@ -165,32 +166,21 @@ class Lookout:
 
     def arrival(self) -> Arrival | None:
         """The rows that take part in the state that was last looked at; None where there are none."""
-        made = self._rows()
+        watcher, seen = self._watcher, self._own.data.ncon
+        watcher.take(0, 0, seen, self.data.qvel)
+        if seen > len(self._books[0]):
+            self._make_room(2 * seen)
+        watcher.seen.dist[:seen] -= self._contact.includemargin
+        made = self._made
+        make_rows(self._tree, watcher.seen, watcher.limits, np.empty((3, self.model.nv)), made)
         count = int(made.first[1])
         if not count:
             return None
         nt = 1 if made.planar[0] else 2
-        return Arrival(
-            made.M[0].copy(),
-            made.J[:count, 0].copy(),
-            made.J[:count, 1 : 1 + nt].copy(),
-            made.mu[:count].copy(),
-            np.array(self.data.qvel),
-            made.dist[:count].copy(),
-            made.kind[:count].copy(),
-            made.pair[:count].copy(),
-            made.ordinal[:count].copy(),
-            self._labels,
-        )
-
-    def _rows(self) -> Made:
-        watcher, count = self._watcher, self._own.data.ncon
-        watcher.take(0, 0, count, self.data.qvel)
-        if count > len(self._books[0]):
-            self._make_room(2 * count)
-        watcher.seen.dist[:count] -= self._contact.includemargin
-        make_rows(self._tree, watcher.seen, watcher.limits, np.empty((3, self.model.nv)), self._made)
-        return self._made
+        J, mu, dist = made.J[:count], made.mu[:count].copy(), made.dist[:count].copy()
+        kind, pair, ordinal = (rows[:count].copy() for rows in (made.kind, made.pair, made.ordinal))
+        motion = made.M[0].copy(), J[:, 0].copy(), J[:, 1 : 1 + nt].copy(), mu, np.array(self.data.qvel)
+        return Arrival(*motion, dist, kind, pair, ordinal, self._labels)
 
 
 def _room_for_one() -> Around:
@@ -246,16 +236,6 @@ def _gap_is_beyond_margin() -> bool:
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     return bool(data.ncon > 0)
-
-
-# Which contacts of a moving MuJoCo state are about to close, in compiled code that suits every substep.
-#
-# A contact is *open* while its distance exceeds the one at which MuJoCo's force begins (``includemargin``).
-# An event is an open contact that closes within the horizon faster than a threshold, or one that has closed
-# since the last look (its motion was accelerated). What was open before is remembered from look to look by
-# the pair of geoms and the place, so that a contact that stays closed is never an event, and one that was
-# handled is not handled twice: closed or handled, it can close again only after it has opened by more than
-# `REOPEN`.
 
 
 # columns of the memory

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from routh.models.mujoco.engine import Near, engine
+from routh.models.regime import spring_of
 from routh.models.robot import ContactRow, RobotContact, listed
 from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjContact, MjData, MjModel
 
-_DAMPED = 0.8  # damping ratio: exp(-pi 0.8 / 0.6) = 0.015
+_DAMPED = 0.8  # damping ratio below which a contact bounces: exp(-pi 0.8 / 0.6) = 0.015 of the speed
 
 
 def geom_name(model: MjModel, geom: int) -> str:
@@ -27,6 +28,11 @@ def geom_name(model: MjModel, geom: int) -> str:
     if model.body_geomnum[body] == 1:
         return str(owner)
     return f"{owner}.{geom - int(model.body_geomadr[body])}"
+
+
+def named(model: MjModel, word: str, index: int) -> str:
+    """The name of a "joint", "tendon", "equality" or "actuator"; those that have none are numbered."""
+    return str(getattr(model, word)(int(index)).name) or f"{word}{index}"
 
 
 class SingleJoint(NamedTuple):
@@ -42,7 +48,7 @@ class SingleJoint(NamedTuple):
 
 def joint_names(model: MjModel) -> tuple[str, ...]:
     """The names of all joints; those that have none are numbered."""
-    return tuple(str(model.jnt(j).name) or f"joint{j}" for j in range(model.njnt))
+    return tuple(named(model, "joint", j) for j in range(model.njnt))
 
 
 def single_joints(model: MjModel) -> list[SingleJoint]:
@@ -114,9 +120,7 @@ def limit_rows(near: Near) -> list[ContactRow]:
         word = words.get(int(row_kind))
         if word is None:
             continue
-        item = near.model.jnt(int(index)) if word == "joint" else near.model.tendon(int(index))
-        owner = item.name or f"{word}{int(index)}"
-        side = _side(near, word, int(index), J)
+        owner, side = named(near.model, word, int(index)), _side(near, word, int(index), J)
         name, kind, unit = f"{owner}:{side}", f"{word}-limit", _unit(near, word, int(index))
         contact = RobotContact(name, kind, owner, side, float(dist), unit=unit)
         rows.append(ContactRow(contact, np.vstack([J, np.zeros((2, len(J)))]), 0.0))
@@ -165,8 +169,7 @@ def unrepresented(near: Near, pairs: Collection[tuple[str, str]]) -> list[str]:
         if (first, second) in pairs:
             for what in of_contact(contact):
                 notes.setdefault(what, []).append(f"{second}/{first}")
-    adhesive = adhesion_actuators(model)
-    if adhesive:
+    if adhesive := adhesion_actuators(model):
         notes["adhesion"] = adhesive
     return [f"{what} ({listed(where)})" for what, where in notes.items()]
 
@@ -182,24 +185,12 @@ def of_contact(contact: MjContact) -> list[str]:
         found.append("moving surfaces")
     if np.any(np.asarray(getattr(contact, "adhesion", 0.0)) != 0.0):  # MuJoCo 4
         found.append("adhesion of contacts")
-    if _bounces(contact.solref):
+    if spring_of(contact.solref[:2])[1] < _DAMPED:
         found.append("underdamped solref, which bounces: give restitution= instead")
     return found
 
 
-def _bounces(solref: np.ndarray) -> bool:
-    """Whether the contact's spring is underdamped: a mass on it would come back with more than 1.5 %."""
-    time, ratio = (float(x) for x in solref[:2])
-    if time <= 0.0:  # direct format: -stiffness, -damping
-        ratio = -ratio / (2.0 * np.sqrt(max(-time, 1e-300)))
-    return bool(ratio < _DAMPED)
-
-
 def adhesion_actuators(model: MjModel) -> list[str]:
     """Actuators that pull bodies to what they touch, by name."""
-    body = int(engine().mjtTrn.mjTRN_BODY)
-    return [
-        model.actuator(i).name or f"actuator{i}"
-        for i in range(model.nu)
-        if int(model.actuator_trntype[i]) == body
-    ]
+    pulling = np.asarray(model.actuator_trntype)[: model.nu] == int(engine().mjtTrn.mjTRN_BODY)
+    return [named(model, "actuator", int(i)) for i in np.flatnonzero(pulling)]

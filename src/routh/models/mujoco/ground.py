@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 
+class Limits(NamedTuple):
+    """Ends of joints that count as contacts."""
+
+    place: np.ndarray  # (k,) int64: in qpos
+    dof: np.ndarray  # (k,) int64
+    sign: Array  # (k,) of the gap's growth with qpos
+    bound: Array  # (k,) m or rad
+
+
 class GroundArrays(NamedTuple):
     """What does not change with the state: n points over planes, then k limits of joints."""
 
@@ -29,19 +38,7 @@ class GroundArrays(NamedTuple):
     radius: Array  # (n,) m
     frame: Array  # (n, 1 + nt, 3) normal and tangents
     height: Array  # (n,) m, of the plane along its normal
-    place: np.ndarray  # (k,) int64: in qpos
-    dof: np.ndarray  # (k,) int64
-    sign: Array  # (k,) of the gap's growth
-    bound: Array  # (k,) m or rad
-
-
-class Limits(NamedTuple):
-    """Ends of joints that count as contacts."""
-
-    place: np.ndarray  # (k,) in qpos
-    dof: np.ndarray  # (k,)
-    sign: Array  # (k,) of the gap's growth with qpos
-    bound: Array  # (k,) m or rad
+    limits: Limits
 
 
 class Ground:
@@ -66,10 +63,7 @@ class Ground:
             places.radius.copy(),
             np.ascontiguousarray(frame),
             height,
-            limits.place.astype(np.int64),
-            limits.dof.astype(np.int64),
-            limits.sign,
-            limits.bound,
+            limits,
         )
         self.shape = len(body) + len(limits.place), frame.shape[1], int(model.nv)
         self.point = np.zeros((len(body), 3))  # m
@@ -119,8 +113,9 @@ def fill_gaps(
             point[i, a] = at
             above += at * ground.frame[i, 0, a]
         gap[i] = above
-    for k in range(len(ground.place)):
-        gap[n + k] = ground.sign[k] * (qpos[ground.place[k]] - ground.bound[k])
+    ends = ground.limits
+    for k in range(len(ends.place)):
+        gap[n + k] = ends.sign[k] * (qpos[ends.place[k]] - ends.bound[k])
 
 
 @kernel
@@ -140,8 +135,9 @@ def fill_rows(ground: GroundArrays, cdof: Array, subtree_com: Array, point: Arra
                 for a in range(width):
                     along = ground.frame[i, a]
                     J[i, a, j] = along[0] * u + along[1] * v + along[2] * w
-    for k in range(len(ground.dof)):
-        J[n + k, 0, ground.dof[k]] = ground.sign[k]
+    ends = ground.limits
+    for k in range(len(ends.dof)):
+        J[n + k, 0, ends.dof[k]] = ends.sign[k]
 
 
 @kernel

@@ -1,19 +1,49 @@
-"""A robot's landing in MuJoCo: keep the posture, move along gravity until it touches, set the speed."""
+"""Landings in MuJoCo: `landing` moves a robot along gravity until it touches; `touchdowns` takes states.
+
+A robot keeps its posture on the way down. `landing_regime` says whether the set of outcomes is the right
+model of what follows, by how long the contacts last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.landings import Landing, Motion, Posture, place_joints, turned
-from routh.models.mujoco.contacts import geom_name, single_joints
-from routh.models.mujoco.engine import Near, check_capacity, engine, look_around, widen
+from routh.models.landings import (
+    Landing,
+    Motion,
+    Posture,
+    RootMotion,
+    Seen,
+    Touchdown,
+    held_touchdown,
+    look_ahead,
+    place_joints,
+    rigid_jacobians,
+    touchdown_of_each,
+    turned,
+)
+from routh.models.mujoco.contacts import equality_rows, geom_name, joint_names, near_contacts, single_joints
+from routh.models.mujoco.engine import (
+    Near,
+    Workspace,
+    check_capacity,
+    engine,
+    look_around,
+    mass_matrix,
+    switched_off,
+    take_environment,
+    widen,
+    workspace,
+)
 from routh.models.mujoco.loading import state
 from routh.models.mujoco.problem import build
+from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
 from routh.status import ModelError
 from routh.validation import Array, real
@@ -37,6 +67,7 @@ class Root:
     down: Array  # (nq,) change of qpos per metre along gravity
     speed: Array  # (nv,) velocity at 1 m/s along gravity
     joint: int  # that moves along gravity
+    geoms: np.ndarray  # (ngeom,) bool: of the whole tree
 
 
 def landing(
@@ -55,14 +86,13 @@ def landing(
     past_limit: float | None = PAST_LIMIT,
 ) -> Landing:
     """The first impact of an MjModel that comes down at ``drop`` m/s; see `routh.models.landing`."""
-    pose = Posture() if posture is None else posture
+    pose, moving = posture or Posture(), motion or Motion()
     speed = real("drop", drop, above=0.0)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data)
     take_posture(model, data, root, pose)
     before = np.array(data.qpos)
     _touch(model, data, root)
-    moving = Motion() if motion is None else motion
     data.qvel[:] = speed * root.speed
     _set_moving(model, data, root, moving)
     rules = Rules(
@@ -103,22 +133,25 @@ def starting_pose(
 def find_root(model: MjModel, data: MjData) -> Root:
     """The heaviest tree that can move along gravity; a model without one is refused with what to do."""
     kinds, down = engine().mjtJoint, _down(model)
+    trees = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
     free, slide, hinge = (int(getattr(kinds, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
     found: list[tuple[float, Root]] = []
     for body in np.flatnonzero(np.asarray(model.body_parentid) == 0)[1:]:
         joints = np.flatnonzero(np.asarray(model.jnt_bodyid) == body)
         angle = next((int(model.jnt_qposadr[j]) for j in joints if model.jnt_type[j] == hinge), None)
+        turns: int | None
         for j in joints:
             place, dof = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
             by_position, by_velocity = np.zeros(model.nq), np.zeros(model.nv)
             if model.jnt_type[j] == free:
                 by_position[place : place + 3] = by_velocity[dof : dof + 3] = down
-                root = Root(int(body), "free", place + 3, by_position, by_velocity, int(j))
+                kind, turns = "free", place + 3
             elif model.jnt_type[j] == slide and abs(float(data.xaxis[j] @ down)) > _PARALLEL:
                 by_position[place] = by_velocity[dof] = float(data.xaxis[j] @ down)
-                root = Root(int(body), "slide", angle, by_position, by_velocity, int(j))
+                kind, turns = "slide", angle
             else:
                 continue
+            root = Root(int(body), kind, turns, by_position, by_velocity, int(j), trees == body)
             found.append((float(model.body_subtreemass[body]), root))
     if not found:
         raise ModelError(
@@ -150,19 +183,12 @@ class _OuterPairs:
     """Pairs of names of geoms, one of the robot and one of its surroundings."""
 
     def __init__(self, model: MjModel, root: Root) -> None:
-        ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == root.body
-        self._ours = {geom_name(model, int(g)) for g in np.flatnonzero(ours)}
+        self._ours = {geom_name(model, int(geom)) for geom in np.flatnonzero(root.geoms)}
 
     def __contains__(self, pair: object) -> bool:
         assert isinstance(pair, tuple)
         first, second = pair
         return (first in self._ours) != (second in self._ours)
-
-
-def _are_outer(model: MjModel, geoms: np.ndarray, root: Root) -> np.ndarray:
-    """Which pairs (n, 2) are of one geom of the robot and one that is not, (n,) bool."""
-    ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)[geoms]] == root.body
-    return np.asarray((ours[:, 0] != ours[:, 1]) & np.all(geoms >= 0, axis=1))
 
 
 def _turn(data: MjData, root: Root, pose: Posture) -> None:
@@ -217,7 +243,9 @@ def _set_planar(model: MjModel, data: MjData, root: Root, motion: Motion) -> Non
 
 def _touch(model: MjModel, data: MjData, root: Root) -> None:
     """Move along gravity, up or down, until the nearest pair of robot and surroundings touches."""
-    if not _can_touch(model, root):
+    paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
+    meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
+    if not np.any(root.geoms & meets):
         raise ModelError("model: nothing of it can collide; wanted collision shapes in its file")
     lifted = 0.0
     near = look_around(model, data, TOUCHING)
@@ -253,14 +281,6 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
 
 
-def _can_touch(model: MjModel, root: Root) -> bool:
-    """Whether any geom of the tree collides with anything."""
-    ours = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)] == root.body
-    paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
-    meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
-    return bool(np.any(ours & meets))
-
-
 def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float, float]:
     """Smallest distance of the tree within ``reach``, m (else inf), and by how much it falls per metre down.
 
@@ -269,13 +289,148 @@ def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float
     mujoco, wide, data = engine(), near.model, near.data
     widen(wide, reach)
     data.qpos[:] = qpos
-    mujoco.mj_kinematics(wide, data)
-    mujoco.mj_comPos(wide, data)
-    mujoco.mj_collision(wide, data)
+    for compute in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision):
+        compute(wide, data)
     check_capacity(wide, data, reach)
-    outer = np.flatnonzero(_are_outer(wide, np.array(data.contact.geom).reshape(-1, 2), root))
+    geoms = np.array(data.contact.geom).reshape(-1, 2)  # flexible bodies have none: -1
+    ours = root.geoms[geoms]
+    outer = np.flatnonzero((ours[:, 0] != ours[:, 1]) & (geoms >= 0).all(axis=1))
     if not len(outer):
         return np.inf, 1.0
     nearest = outer[np.argmin(data.contact.dist[outer])]
     normal = np.array(data.contact.frame).reshape(-1, 9)[nearest, :3]
     return float(data.contact.dist[nearest]), max(abs(float(normal @ _down(wide))), 0.05)
+
+
+def free_root(model: MjModel, data: MjData) -> Root:
+    """The free joint of the heaviest tree; a model whose root is not free is refused."""
+    found = find_root(model, data)
+    if found.kind != "free":
+        raise ModelError("model: its root slides or turns about fixed axes; wanted a free joint at the root")
+    return found
+
+
+def touchdowns(
+    model: MjModel,
+    qpos: Array,
+    qvel: Array,
+    *,
+    window: float,
+    data: MjData | None = None,
+    deepest: float | None = DEEPEST,
+) -> Iterator[Touchdown | ValueError]:
+    """One by one; an error where a state has none."""
+    return touchdown_of_each(_Touchdowns(model, data, window, deepest), qpos, qvel)
+
+
+class _Touchdowns:
+    """Makes touch-downs of the states of one model; keeps what they share."""
+
+    def __init__(self, model: MjModel, data: MjData | None, window: float, deepest: float | None) -> None:
+        mujoco = engine()
+        self.model, self.window, self.deepest = model, window, deepest
+        self.data = mujoco.MjData(model)
+        if data is not None:
+            take_environment(self.data, data)
+        mujoco.mj_kinematics(model, self.data)
+        self.root = free_root(model, self.data)
+        first = int(model.jnt_dofadr[self.root.joint])
+        self.dofs = slice(first, first + 6)
+        self.still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] == 0  # (ngeom,) bool
+        self.held = tuple(name for j, name in enumerate(joint_names(model)) if j != self.root.joint)
+        self._own, self._reach = workspace(model, 0.0), 0.0
+        timestep = 0.0 if switched_off(model, "REFSAFE") else float(model.opt.timestep)
+        self._name = cache(partial(geom_name, model))
+        # most states have the same springs
+        self._springs = cache(lambda b: spring_of(np.frombuffer(b).reshape(-1, 2), timestep=timestep))
+
+    def __call__(self, q: Array, v: Array) -> Touchdown:
+        mujoco, model, data, body = engine(), self.model, self.data, self.root.body
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        apart = data.geom_xpos - data.subtree_com[body]
+        arms = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + model.geom_rbound
+        radius = float(arms.max(where=self.root.geoms, initial=0.0))
+        reach = look_ahead(radius, data.qvel[self.dofs], self.window)
+        near = look_around(model, data, reach, self._within(reach))
+        to_world = np.eye(6)
+        to_world[3:, 3:] = near.data.xmat[body].reshape(3, 3)
+        motion = RootMotion(self.dofs, np.array(near.data.xpos[body]), to_world)
+        return held_touchdown(
+            mass_matrix(near.model, near.data),
+            np.array(data.qvel),
+            motion,
+            self._seen(near, motion),
+            reach=reach,
+            equality=equality_rows(near),
+            gravity=np.array(model.opt.gravity),
+            held=self.held,
+            deepest=self.deepest,
+        )
+
+    def _within(self, reach: float) -> Workspace:
+        """The workspace, with margins of at least ``reach`` m; wider ones, since to set them takes long."""
+        now = float(self._own.wide.opt.o_margin)  # others may use the workspace between two states
+        if now != self._reach or not 0.25 * now < reach < now:
+            self._reach = 1.5 * reach
+            widen(self._own.wide, self._reach)
+        return self._own
+
+    def _seen(self, near: Near, motion: RootMotion) -> Seen:
+        """Contacts of the robot with what does not move, as `contact_rows` makes them, joints held."""
+        contact = near.data.contact
+        geoms = np.array(contact.geom).reshape(-1, 2)
+        ours, still = self.root.geoms[geoms], self.still[geoms]  # flexible bodies have no geom: -1
+        outer = (ours & still[:, ::-1]).any(axis=1)
+        kept = np.flatnonzero(outer & (geoms >= 0).all(axis=1))
+        pos, frame = np.array(contact.pos)[kept], np.array(contact.frame).reshape(-1, 3, 3)[kept]
+        second = np.where(
+            ours[kept, 1], 1.0, -1.0
+        )  # the velocity is that of the second geom less the first's
+        sliding = np.array(contact.friction)[kept, :2] * (np.asarray(contact.dim)[kept, None] >= 3)
+        mu = sliding.max(axis=1, initial=0.0)
+        J = second[:, None, None] * rigid_jacobians(pos, frame, motion)
+        if (sliding != mu[:, None]).any():  # friction differs by direction
+            J[:, 1:] *= np.where(mu > 0.0, sliding.T / np.where(mu > 0.0, mu, 1.0), 1.0).T[:, :, None]
+        springs = self._springs(np.array(contact.solref)[kept].tobytes())
+        pairs = [(self._name(a), self._name(b)) for a, b in geoms[kept].tolist()]
+        named = [f"{b}/{a}" for a, b in pairs]
+        return Seen(
+            named,
+            pairs,
+            np.array(contact.dist)[kept],
+            pos,
+            frame,
+            second[:, None] * frame[:, 0],
+            J,
+            mu,
+            *springs,
+        )
+
+
+def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regime:
+    """Whether the set of outcomes is the right model of a landing: by when its contacts close and how they
+    last.
+
+    A planar root has no touch-down; there contacts that close within three windows but not within one make it
+    tilted.
+    """
+    model, problem = landing.model, landing.problem
+    data = engine().MjData(model)
+    data.qpos[:] = landing.qpos
+    engine().mj_kinematics(model, data)
+    if find_root(model, data).kind == "free":
+        down = next(touchdowns(model, landing.qpos[None], landing.qvel[None], window=landing.window))
+        if isinstance(down, Touchdown):
+            return down.regime(landing.window, unevenness)
+    near = look_around(model, data, float(problem.dist.max()) + TOUCHING)
+    found = [contact for contact in near_contacts(near.data) if min(contact.geom) >= 0]
+    solref = np.array([contact.solref for contact in found]).reshape(-1, 2)
+    lasting = duration_of_spring(*spring_of(solref, timestep=float(near.model.opt.timestep)))
+    closing = np.array(
+        [*np.where(problem.dist <= 2.0 * TOUCHING, 0.0, problem.time_to_contact), *problem.soon.values()]
+    )
+    speed = float(-(problem.Jn @ problem.v).min())
+    duration = float(np.median(lasting)) if len(lasting) else np.nan
+    return regime_of(closing[np.isfinite(closing)], speed, duration, landing.window, unevenness)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.models.base import ContactInfo, SpringRows, State, impact_problem
+from routh.models.base import ContactInfo, SpringRows, State, WithImpacts, slope_at_zero
 from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_joints
-from routh.models.mujoco.engine import engine, mass_matrix, point_velocities
+from routh.models.mujoco.engine import engine, mass_matrix, point_velocities, switched_off
 from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.springs import Springs, equality_names, refuse
 from routh.models.mujoco.touches import ONE_POINT, Faces, Places, Touch, flat_pairs, tangents, touches
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
 
 
-class MujocoModel:
+class MujocoModel(WithImpacts):
     """The bodies, joints, actuators and shapes of an MjModel, with rigid contacts and joint limits.
 
     Coordinates and velocities are MuJoCo's ``qpos`` and ``qvel``. Springs, damping and gravity act as in
@@ -77,7 +77,9 @@ class MujocoModel:
         self.mujoco, self._data = own, mujoco.MjData(own)
         self._last: bytes = b""
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
-        found, notes = ([], []) if _off(model, "CONTACT") else touches(own, self_contacts)
+        found, notes = (
+            ([], []) if switched_off(model, "CONTACT", "CONSTRAINT") else touches(own, self_contacts)
+        )
         self._plane = _plane_of_motion(own, self._data)
         self._ground: Ground | None = None
         self.nt = 1 if self._plane is not None else 2
@@ -88,12 +90,12 @@ class MujocoModel:
         self._faces = Faces(model, pairs, self._plane) if pairs else None
         if self._faces is not None:
             self.rows["faces"] = ("flat shapes",) * self._faces.count
-        count = limits and not _off(model, "LIMIT")
+        count = limits and not switched_off(model, "LIMIT", "CONSTRAINT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
         self._limits = Limits(
-            np.array([joint.qpos for joint, _ in ends], dtype=int),
-            np.array([joint.dof for joint, _ in ends], dtype=int),
+            np.array([joint.qpos for joint, _ in ends], dtype=np.int64),
+            np.array([joint.dof for joint, _ in ends], dtype=np.int64),
             np.array([(1.0, -1.0)[side] for _, side in ends]),
             np.array([joint.range[side] for joint, side in ends]),
         )
@@ -203,9 +205,11 @@ class MujocoModel:
         size = float(np.abs(velocity).max(initial=0.0))
         if size == 0.0:
             return np.zeros((len(self.contacts), 1 + self.nt))
-        h = _STEP / size
-        near, far = (self._difference(given, velocity, k * h) for k in (1.0, 2.0))
-        return (4.0 * near - far) / 3.0
+
+        def moving(t: float) -> Array:
+            return self._contact_velocity(self.integrate(given, velocity, t), velocity)
+
+        return slope_at_zero(moving, _STEP / size)
 
     def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dq/dt``, (nq,): velocities, and half of a quaternion times the rate of turning in the body."""
@@ -240,12 +244,9 @@ class MujocoModel:
     def problem(
         self, state: State, *, window: float | None = None, gap: float | None = None
     ) -> ImpactProblem:
-        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
-
-        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
-        """
+        """The impact of all simultaneous contacts at ``state``, see `routh.models.impact_problem`."""
         self._refuse_equalities("the impact of a `MujocoModel`", "`routh.models.mujoco.problem`")
-        return impact_problem(self, state, window=window, gap=gap)
+        return super().problem(state, window=window, gap=gap)
 
     def _refuse_equalities(self, what: str, other: str) -> None:
         if self.equalities:
@@ -266,10 +267,6 @@ class MujocoModel:
             else:
                 self._places.update(self._data)
             self._last = key
-
-    def _difference(self, q: Array, v: Array, h: float) -> Array:
-        ends = [self._contact_velocity(self.integrate(q, v, step), v) for step in (h, -h)]
-        return (ends[0] - ends[1]) / (2.0 * h)
 
     def _contact_velocity(self, q: Array, v: Array) -> Array:
         """``J v`` (nc, 1 + nt) from the velocities of bodies; that of limits is left at zero."""
@@ -341,13 +338,6 @@ def quaternions(model: MjModel) -> list[tuple[int, int]]:
         elif int(kind) == int(kinds.mjJNT_BALL):
             found.append((int(at), int(dof)))
     return found
-
-
-def _off(model: MjModel, what: str) -> bool:
-    """Whether the model's options switch contacts or limits off."""
-    bits = engine().mjtDisableBit
-    wanted = int(bits.mjDSBL_CONSTRAINT) | int(getattr(bits, f"mjDSBL_{what}"))
-    return bool(int(model.opt.disableflags) & wanted)
 
 
 def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:

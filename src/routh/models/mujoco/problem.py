@@ -11,14 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh.batch import empty_arrays
 from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows, unrepresented
-from routh.models.mujoco.engine import (
-    Near,
-    engine,
-    look_around,
-    mass_matrix,
-    reach_at,
-    take_environment,
-)
+from routh.models.mujoco.engine import Near, engine, look_around, mass_matrix, reach_at, take_environment
 from routh.models.robot import (
     CONTACT,
     NOT_FINITE,
@@ -32,14 +25,7 @@ from routh.models.robot import (
     state_arrays,
     tell_unrepresented,
 )
-from routh.models.simultaneity import (
-    DEEPEST,
-    DEEPEST_OF_MANY,
-    PAST_LIMIT,
-    PAST_LIMIT_OF_MANY,
-    SOON,
-    Rules,
-)
+from routh.models.simultaneity import DEEPEST, DEEPEST_OF_MANY, PAST_LIMIT, PAST_LIMIT_OF_MANY, SOON, Rules
 from routh.validation import Array, integer, real_array
 
 if TYPE_CHECKING:
@@ -87,12 +73,7 @@ def problem(
     `UnrepresentedWarning` and in ``problem.unrepresented``.
     """
     rules = Rules(
-        window=window,
-        gap=gap,
-        limits=limits,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
+        window=window, gap=gap, limits=limits, restitution=restitution, deepest=deepest, past_limit=past_limit
     )
     result = build(model, data, rules)
     tell_unrepresented("impact", result.unrepresented)

@@ -229,13 +229,7 @@ def add_limits(
 
 @kernel
 def add_contacts(
-    tree: Tree,
-    seen: Seen,
-    state: int,
-    limits: tuple[float, float, float],
-    world: Array,
-    made: Made,
-    row: int,
+    tree: Tree, seen: Seen, state: int, limits: tuple[float, float, float], world: Array, made: Made, row: int
 ) -> int:
     """Contacts that take part and that some velocity can change; the number of rows after them."""
     near, horizon, rank = limits

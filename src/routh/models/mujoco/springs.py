@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import SpringRows, State
-from routh.models.mujoco.contacts import joint_names
-from routh.models.mujoco.engine import engine, widen
+from routh.models.mujoco.contacts import joint_names, named
+from routh.models.mujoco.engine import engine, switched_off, widen
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -39,30 +39,28 @@ def refuse(model: MjModel) -> None:
     for i in range(model.neq):
         if int(model.eq_type[i]) not in kinds:
             raise ModelError(
-                f"{_name(model.equality(i), 'equality', i)}: is an equality constraint of type "
+                f"{named(model, 'equality', i)}: is an equality constraint of type "
                 f"{int(model.eq_type[i])}; wanted connect, weld, joint or tendon"
             )
     delays = getattr(model, "actuator_delay", np.zeros(model.nu))
     for i in range(len(model.actuator_dyntype)):
-        name = _name(model.actuator(i), "actuator", i)
+        name = named(model, "actuator", i)
         if int(model.actuator_dyntype[i]) != int(mujoco.mjtDyn.mjDYN_NONE):
             raise ModelError(
                 f"{name}: is an actuator with a state of its own (activation); wanted one without dyntype"
             )
         if delays[i]:
             raise ModelError(f"{name}: is an actuator with a delay of {delays[i]:g} s; wanted none")
-    for owner, word in (("jnt", "joint"), ("tendon", "tendon")):
-        yields = np.flatnonzero(np.asarray(getattr(model, f"{owner}_plasticadr", -1)) >= 0)
+    for field, word in (("jnt", "joint"), ("tendon", "tendon")):
+        yields = np.flatnonzero(np.asarray(getattr(model, f"{field}_plasticadr", -1)) >= 0)
         if len(yields):
-            i = int(yields[0])
-            named = _name(getattr(model, word)(i), word, i)
-            raise ModelError(f"{named}: is a {word} with a plastic spring (springyield); wanted none")
+            owner = named(model, word, int(yields[0]))
+            raise ModelError(f"{owner}: is a {word} with a plastic spring (springyield); wanted none")
 
 
 def equality_names(model: MjModel) -> tuple[str, ...]:
     """The active equality constraints by name; those that have none are numbered."""
-    active = np.flatnonzero(model.eq_active0)
-    return tuple(_name(model.equality(int(i)), "equality", int(i)) for i in active)
+    return tuple(named(model, "equality", int(i)) for i in np.flatnonzero(model.eq_active0))
 
 
 class Springs:
@@ -150,15 +148,15 @@ class Springs:
             if kind != "bounded":
                 found.append(SpringRows(name, kind, G[here], phi[here], K[here], B[here], bias[here]))
                 continue
-            limit = np.array([self._most(*key) for key in self._key[here, :2]])
+            of_tendon = self._key[here, 0] == int(engine().mjtConstraint.mjCNSTR_FRICTION_TENDON)
+            losses = self.model.dof_frictionloss, self.model.tendon_frictionloss
+            limit = np.array(
+                [losses[k][i] for k, i in zip(of_tendon.astype(int), self._key[here, 1], strict=True)]
+            )
             none = np.zeros(len(here))
             damping = None if self.rigid else B[here]
             found.append(SpringRows(name, kind, G[here], none, none, damping, bias[here], limit))
         return found
-
-    def _most(self, kind: int, index: int) -> float:
-        of_tendon = kind == int(engine().mjtConstraint.mjCNSTR_FRICTION_TENDON)
-        return float((self.model.tendon_frictionloss if of_tendon else self.model.dof_frictionloss)[index])
 
     def _order(self) -> tuple[np.ndarray, np.ndarray]:
         """Which of MuJoCo's rows come in our order, and which of ours they are: it leaves out empty ones."""
@@ -197,7 +195,8 @@ class Springs:
         """
         size = float(np.abs(v).max(initial=0.0))
         if not self._bends or size == 0.0:
-            return np.zeros(len(self._key) + sum(len(p.names) for p in self._parts))
+            parts = self._joints, self._tendons, self._servos
+            return np.zeros(len(self._key) + sum(len(part.names) for part in parts))
         ends = []
         for step in (_STEP / size, -_STEP / size):
             moved = np.array(q)
@@ -206,10 +205,6 @@ class Springs:
         bend = np.asarray((ends[0] - ends[1]) * (size / (4.0 * _STEP)))
         bend[: len(self._key)][self._balls] = 0.0  # the axis of a ball that is hardly turned may be any
         return bend
-
-    @property
-    def _parts(self) -> tuple[_Joints, _Tendons, _Servos]:
-        return self._joints, self._tendons, self._servos
 
     def _forces(self, v: Array, u: ArrayLike | None) -> Array:
         mujoco, data = engine(), self.data
@@ -225,7 +220,7 @@ class Springs:
     def _ctrl(self, u: ArrayLike) -> Array:
         """The inputs within their ranges."""
         ctrl, model = np.array(u, dtype=np.float64), self.model
-        if int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_CLAMPCTRL):
+        if switched_off(model, "CLAMPCTRL"):
             return ctrl
         low, high = model.actuator_ctrlrange.T
         free = ~np.asarray(model.actuator_ctrllimited, dtype=bool)
@@ -236,16 +231,13 @@ class _Joints:
     """Linear springs and dampers of joints, taken out of the model: one row per velocity."""
 
     def __init__(self, model: MjModel) -> None:
-        mujoco = engine()
-        flags = int(model.opt.disableflags)
-        bits = mujoco.mjtDisableBit  # before MuJoCo 3.4 or so one flag for both
-        spring, damper = (getattr(bits, n, getattr(bits, "mjDSBL_PASSIVE", 0)) for n in _PASSIVE)
+        apart = hasattr(engine().mjtDisableBit, "mjDSBL_SPRING")  # before MuJoCo 3.4 or so one flag for both
+        no_spring, no_damper = (switched_off(model, n if apart else "PASSIVE") for n in ("SPRING", "DAMPER"))
         joint = np.asarray(model.dof_jntid)
-        straight = _plain(model, "jnt_stiffnesspoly")[joint] & (not flags & int(spring))
-        K = np.where(straight, np.asarray(model.jnt_stiffness)[joint], 0.0)
-        B = np.where(
-            _plain(model, "dof_dampingpoly") & (not flags & int(damper)), np.asarray(model.dof_damping), 0.0
-        )
+        springs = _plain(model, "jnt_stiffnesspoly")[joint] & (not no_spring)
+        dampers = _plain(model, "dof_dampingpoly") & (not no_damper)
+        K = np.where(springs, np.asarray(model.jnt_stiffness)[joint], 0.0)
+        B = np.where(dampers, np.asarray(model.dof_damping), 0.0)
         self.dof = np.flatnonzero((K > 0.0) | (B > 0.0))
         self.K, self.B = K[self.dof], B[self.dof]
         self.names = tuple(joint_names(model)[joint[dof]] for dof in self.dof)
@@ -263,9 +255,6 @@ class _Joints:
         return self.G, stretch[self.dof]
 
 
-_PASSIVE = ("mjDSBL_SPRING", "mjDSBL_DAMPER")
-
-
 class _Tendons:
     """Linear springs and dampers of tendons, taken out of the model."""
 
@@ -275,7 +264,7 @@ class _Tendons:
         B = np.where(straight, np.asarray(model.tendon_damping), 0.0)
         self.index = np.flatnonzero((K > 0.0) | (B > 0.0))
         self.K, self.B = K[self.index], B[self.index]
-        self.names = tuple(_name(model.tendon(int(i)), "tendon", int(i)) for i in self.index)
+        self.names = tuple(named(model, "tendon", int(i)) for i in self.index)
         model.tendon_stiffness[self.index] = 0.0
         model.tendon_damping[self.index] = 0.0
         self.model = model
@@ -302,7 +291,7 @@ class _Servos:
         mujoco = engine()
         gain, bias = np.asarray(model.actuator_gainprm), np.asarray(model.actuator_biasprm)
         self.index = np.array([i for i in range(len(gain)) if _is_servo(model, i)], dtype=int)
-        self.names = tuple(_name(model.actuator(int(i)), "actuator", int(i)) for i in self.index)
+        self.names = tuple(named(model, "actuator", int(i)) for i in self.index)
         place = np.asarray(getattr(model, "actuator_ctrladr", np.arange(model.nu)))
         self.input, self.gain = place[self.index], gain[self.index, 0]
         self.constant, self.K, self.B = bias[self.index, 0], -bias[self.index, 1], -bias[self.index, 2]
@@ -355,8 +344,8 @@ def _is_servo(model: MjModel, i: int) -> bool:
     linear &= int(getattr(model, "actuator_ctrlnum", np.ones(model.nu))[i]) == 1
     linear &= int(getattr(model, "actuator_outnum", np.ones(model.nu))[i]) == 1
     linear &= bool(b1 <= 0.0 and b2 <= 0.0 and min(b1, b2) < 0.0)
-    off = int(model.opt.disableflags) & int(mujoco.mjtDisableBit.mjDSBL_ACTUATION)
-    off |= int(model.opt.disableactuator) & (1 << int(model.actuator_group[i]))
+    off = int(model.opt.disableactuator) & (1 << int(model.actuator_group[i]))
+    off |= switched_off(model, "ACTUATION")
     ends = np.asarray(model.actuator_forcerange[i])
     one_sided = bool(model.actuator_forcelimited[i]) and not np.all(np.isfinite(ends))
     return bool(linear) and not off and not one_sided and not _clamped_with_others(model, i)
@@ -370,9 +359,7 @@ def _clamped_with_others(model: MjModel, i: int) -> bool:
         joint = int(model.actuator_trnid[i, 0])
         alone = int(np.sum(on_joint & (np.asarray(model.actuator_trnid)[:, 0] == joint))) == 1
         return bool(limited[joint]) and not (alone and on_joint.all())
-    if np.any(getattr(model, "tendon_actfrclimited", False)):
-        return True
-    return bool(limited.any())
+    return bool(np.any(getattr(model, "tendon_actfrclimited", False)) or limited.any())
 
 
 def _on_joints(model: MjModel) -> np.ndarray:
@@ -384,29 +371,28 @@ def _on_joints(model: MjModel) -> np.ndarray:
 def _layout(model: MjModel) -> tuple[np.ndarray, tuple[str, ...]]:
     """MuJoCo's constraint rows by type, number and place, (n, 3), sorted; and what they belong to."""
     mujoco, joints = engine(), joint_names(model)
-    kinds, flags, bits = mujoco.mjtConstraint, int(model.opt.disableflags), mujoco.mjtDisableBit
+    kinds = mujoco.mjtConstraint
     sizes = {int(getattr(mujoco.mjtEq, name)): size for name, size in _ROWS.items()}
-    tendons = [_name(model.tendon(i), "tendon", i) for i in range(model.ntendon)]
+    tendons = [named(model, "tendon", i) for i in range(model.ntendon)]
     found: list[tuple[int, int, int, str]] = []
 
     def add(kind: int, index: int, name: str, rows: int = 1) -> None:
         found.extend((int(kind), index, k, name) for k in range(rows))
 
-    if not flags & int(bits.mjDSBL_EQUALITY):
+    if not switched_off(model, "EQUALITY"):
         for i in map(int, np.flatnonzero(model.eq_active0)):
-            name = _name(model.equality(i), "equality", i)
-            add(kinds.mjCNSTR_EQUALITY, i, name, sizes[int(model.eq_type[i])])
-    if not flags & int(bits.mjDSBL_FRICTIONLOSS):
+            add(kinds.mjCNSTR_EQUALITY, i, named(model, "equality", i), sizes[int(model.eq_type[i])])
+    if not switched_off(model, "FRICTIONLOSS"):
         for i in map(int, np.flatnonzero(model.dof_frictionloss)):
             add(kinds.mjCNSTR_FRICTION_DOF, i, joints[int(model.dof_jntid[i])])
         for i in map(int, np.flatnonzero(model.tendon_frictionloss)):
             add(kinds.mjCNSTR_FRICTION_TENDON, i, tendons[i])
-    if not flags & int(bits.mjDSBL_LIMIT):
+    if not switched_off(model, "LIMIT"):
         for i in map(int, np.flatnonzero(model.jnt_limited)):  # of ball joints
             add(kinds.mjCNSTR_LIMIT_JOINT, i, joints[i])
         for i in map(int, np.flatnonzero(model.tendon_limited)):
             add(kinds.mjCNSTR_LIMIT_TENDON, i, tendons[i], 2)
-    if flags & int(bits.mjDSBL_CONSTRAINT):
+    if switched_off(model, "CONSTRAINT"):
         found = []
     key = np.array([row[:3] for row in found], dtype=int).reshape(-1, 3)
     order = np.lexsort(key.T[::-1])
@@ -435,7 +421,3 @@ def _dense(model: MjModel, data: MjData, field: str, rows: int) -> Array:
         here = slice(starts[i], starts[i] + counts[i])
         full[i, columns[here]] = values[here]
     return full
-
-
-def _name(item: object, word: str, index: int) -> str:
-    return str(getattr(item, "name", "")) or f"{word}{index}"

@@ -18,12 +18,7 @@ from routh.models.mujoco.contacts import (
     of_contact,
     single_joints,
 )
-from routh.models.mujoco.engine import (
-    check_capacity,
-    engine,
-    take_environment,
-    workspace,
-)
+from routh.models.mujoco.engine import check_capacity, engine, switched_off, take_environment, workspace
 from routh.models.mujoco.rows import Made, Seen, Tree, fastest_point, make_rows
 from routh.models.robot import CONTACT, Labels
 from routh.models.simultaneity import Rules, Simultaneity
@@ -64,9 +59,8 @@ class Watcher:
         owned = (f"{owner}_margin" for owner in ("geom", "pair", "body"))
         self._margins = [getattr(wide, field) for field in owned if hasattr(wide, field)]
         self.names = tuple(geom_name(wide, g) for g in range(wide.ngeom))
-        off = mujoco.mjtDisableBit.mjDSBL_LIMIT, mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
-        allowed = not any(int(wide.opt.disableflags) & int(bit) for bit in off)
-        self.tree = make_tree(wide, data, self.names, limits and allowed)
+        counted = limits and not switched_off(wide, "LIMIT", "CONSTRAINT")
+        self.tree = make_tree(wide, data, self.names, counted)
         bodies = np.stack([self.tree.body_root, self.tree.body_last])[:, self.tree.geom_body].T
         places = np.ascontiguousarray(bodies), self.tree.dof_parent, np.array(wide.geom_rbound)
         self._moving = *places, data.cdof, data.subtree_com, data.geom_xpos

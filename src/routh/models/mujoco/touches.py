@@ -3,6 +3,9 @@
 Against a plane a shape touches with points or spheres fixed to it (the ends of a capsule, the corners of a
 box) or with the lowest point of an ellipsoid; other pairs of shapes touch where MuJoCo's distance function
 says. Far pairs are judged by the spheres around them.
+
+Between flat shapes (boxes, cylinders, meshes) that is one pair of points, which moves smoothly. A time step
+asks only what touches now: `Faces` are MuJoCo's own contacts of such pairs, in a fixed number of rows.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 
 from routh.models.base import SpringRows
 from routh.models.mujoco.contacts import geom_name, near_contacts, relative_jacobian
-from routh.models.mujoco.engine import engine, widen
+from routh.models.mujoco.engine import engine, switched_off, widen
 from routh.models.robot import listed
 from routh.status import ModelError
 from routh.validation import Array
@@ -30,6 +33,10 @@ ONE_POINT = "touches at one point only"
 _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES = 64  # of a mesh over a plane
 _FAR = 0.02  # m, beyond which spheres around two shapes stand for them
+_REACH = 0.02  # m, from which on contacts of faces are looked at
+_PER_BODY = 16  # rows of faces; where more touch, the deepest count
+_APART = 1.0  # m, of rows of faces that nothing needs
+_FLAT = ("BOX", "CYLINDER", "MESH")
 _POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
 _ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of the pole
 
@@ -51,10 +58,9 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
 
     ``self_contacts``: whether links of one robot can touch each other.
     """
-    kinds = engine().mjtGeom
+    planes, rolls, flat = (_of_kind(model, *kinds) for kinds in (["PLANE"], ["CYLINDER"], _FLAT))
     found: list[Touch] = []
     notes: list[str] = []
-    flat = {int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH)}
     roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
     twisting = []
     for first, second, mu, twists in _pairs(model):
@@ -62,25 +68,30 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
             continue
         if twists:
             twisting.append(f"{geom_name(model, second)}/{geom_name(model, first)}")
-        if int(model.geom_type[second]) == int(kinds.mjGEOM_PLANE):
+        if planes[second]:
             first, second = second, first
         label = f"{geom_name(model, second)}/{geom_name(model, first)}"
-        if int(model.geom_type[first]) == int(kinds.mjGEOM_PLANE):
+        if planes[first]:
             points = list(_points(model, second))
             names = [label] if len(points) == 1 else [f"{label}#{k + 1}" for k in range(len(points))]
             found += [
                 Touch(name, first, second, mu, offset, radius)
                 for name, (offset, radius) in zip(names, points, strict=True)
             ]
-            if int(model.geom_type[second]) == int(kinds.mjGEOM_CYLINDER):
+            if rolls[second]:
                 notes.append(f"{label}: rolls on {_RIM} points of each rim")
         else:
             found.append(Touch(label, first, second, mu))
-            if {int(model.geom_type[first]), int(model.geom_type[second])} <= flat:
+            if flat[first] and flat[second]:
                 notes.append(f"{label}: {ONE_POINT}")
     if twisting:
         notes.append(f"torsional and rolling friction ({listed(twisting)})")
     return found, notes
+
+
+def _of_kind(model: MjModel, *names: str) -> np.ndarray:
+    """Which geoms are of some types, (ngeom,) bool."""
+    return np.isin(model.geom_type, [int(getattr(engine().mjtGeom, f"mjGEOM_{name}")) for name in names])
 
 
 def _pairs(model: MjModel) -> Iterator[tuple[int, int, float, bool]]:
@@ -107,8 +118,11 @@ def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> boo
     if welded[0] == welded[1]:
         return False
     parents = [int(model.body_weldid[model.body_parentid[body]]) for body in welded]
-    filtered = not int(model.opt.disableflags) & int(engine().mjtDisableBit.mjDSBL_FILTERPARENT)
-    if filtered and 0 not in welded and (parents[0] == welded[1] or parents[1] == welded[0]):
+    if (
+        not switched_off(model, "FILTERPARENT")
+        and 0 not in welded
+        and (parents[0] == welded[1] or parents[1] == welded[0])
+    ):
         return False
     types, wants = model.geom_contype, model.geom_conaffinity
     return bool((types[first] & wants[second]) | (types[second] & wants[first]))
@@ -175,12 +189,9 @@ class Places:
 
     def __init__(self, model: MjModel, listed: list[Touch]) -> None:
         self.model = model
-        kinds = engine().mjtGeom
         self.geom1 = np.array([touch.geom1 for touch in listed], dtype=int)
         self.geom2 = np.array([touch.geom2 for touch in listed], dtype=int)
-        types = np.asarray(model.geom_type)
-        flat = types[self.geom1] == int(kinds.mjGEOM_PLANE)
-        round_ = types[self.geom2] == int(kinds.mjGEOM_ELLIPSOID)
+        flat, round_ = _of_kind(model, "PLANE")[self.geom1], _of_kind(model, "ELLIPSOID")[self.geom2]
         self.pairs, self.planes = np.flatnonzero(~flat), np.flatnonzero(flat)
         self.ellipsoids = np.flatnonzero(flat & round_)
         bodies = np.asarray(model.geom_bodyid)
@@ -192,9 +203,7 @@ class Places:
         self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
         self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
         self.gap = np.zeros(len(listed))  # m
-        self.normal, self.on1, self.on2 = (
-            np.zeros((len(listed), 3)) for _ in range(3)
-        )  # from geom1; points, m
+        self.normal, self.on1, self.on2 = np.zeros((3, len(listed), 3))  # from geom1; points, m
 
     def update(self, data: MjData) -> None:
         """Look at the data's positions."""
@@ -248,23 +257,10 @@ def tangents(normals: Array) -> Array:
     return _ACROSS - share[:, :, None] * (_POLE + normals)[:, None, :]
 
 
-# Flat shapes on each other, as time stepping needs them: all the points at which MuJoCo lets them touch.
-#
-# Between boxes, cylinders and meshes `routh.simulate` knows one pair of points, which moves smoothly. A step
-# asks only what touches now: that is MuJoCo's own contacts, as many as there are, in a fixed number of rows.
-
-
-_REACH = 0.02  # m, from which on contacts are looked at
-_PER_BODY = 16  # rows; where more touch, the deepest count
-_APART = 1.0  # m, of rows that nothing needs
-
-
 def flat_pairs(model: MjModel, found: Sequence[Touch]) -> np.ndarray:
     """Which of the possible contacts are those of two flat shapes, (nc,) bool."""
-    kinds = engine().mjtGeom
-    flat = (int(kinds.mjGEOM_BOX), int(kinds.mjGEOM_CYLINDER), int(kinds.mjGEOM_MESH))
-    types = np.asarray(model.geom_type)
-    return np.array([types[t.geom1] in flat and types[t.geom2] in flat for t in found], dtype=bool)
+    flat = _of_kind(model, *_FLAT)
+    return np.array([flat[touch.geom1] and flat[touch.geom2] for touch in found], dtype=bool)
 
 
 class Faces:

@@ -1,15 +1,15 @@
-"""A robot's landing in Pinocchio: the free-flyer moves vertically until the lowest point touches."""
+"""Landings in Pinocchio: `landing` moves the free-flyer until it touches; `touchdowns` takes states."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.landings import (
-    SLOPE,
     Landing,
     Motion,
     Posture,
@@ -17,7 +17,9 @@ from routh.models.landings import (
     Seen,
     Touchdown,
     held_touchdown,
+    look_ahead,
     place_joints,
+    touchdown_of_each,
     turned,
 )
 from routh.models.pinocchio.loading import engine
@@ -59,12 +61,8 @@ def landing(
     """The first impact of a pinocchio.Model that comes down at ``drop`` m/s; see `routh.models.landing`."""
     pin = engine()
     speed = real("drop", drop, above=0.0)
-    pose = Posture() if posture is None else posture
-    if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
-        raise ModelError(
-            "model: its base is fixed, so it cannot be dropped; wanted a free-flyer as its first joint "
-            "(floating=True of routh.models.pinocchio.load)"
-        )
+    pose, moving = posture or Posture(), motion or Motion()
+    _require_free_flyer(model, "be dropped")
     at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)])
     at = np.array(at, dtype=np.float64)
     known = {model.names[j]: int(model.idx_qs[j]) for j in range(1, model.njoints) if model.nqs[j] == 1}
@@ -80,7 +78,7 @@ def landing(
     at[2] -= lowest
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
-    moving, down = Motion() if motion is None else motion, np.array([0.0, 0.0, -1.0])
+    down = np.array([0.0, 0.0, -1.0])
     v[:3] = rotation.T @ (speed * down + moving.sideways(rotation[:, 0], down))  # in its body's frame
     v[3:6] = moving.rates
     dofs = {model.names[j]: int(model.idx_vs[j]) for j in range(1, model.njoints) if model.nvs[j] == 1}
@@ -97,9 +95,6 @@ def landing(
     return Landing(model, at, v, found, speed, rules.horizon, -lowest, motion=moving)
 
 
-# States of a pinocchio.Model as touch-downs: see `routh.models.landings`.
-
-
 def touchdowns(
     model: Model,
     qpos: Array,
@@ -113,23 +108,20 @@ def touchdowns(
     deepest: float | None = DEEPEST,
 ) -> Iterator[Touchdown | ValueError]:
     """One by one; an error where a state has none. The ground is level, at the height ``ground``."""
+    _require_free_flyer(model, "tip")
+    around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
+    return touchdown_of_each(partial(_touchdown, around, window, deepest), qpos, qvel)
+
+
+def _require_free_flyer(model: Model, what: str) -> None:
     if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
         raise ModelError(
-            "model: its base is fixed, so it cannot tip; wanted a free-flyer as its first joint "
+            f"model: its base is fixed, so it cannot {what}; wanted a free-flyer as its first joint "
             "(floating=True of routh.models.pinocchio.load)"
         )
-    around = look_up(model, ground=real("ground", ground), points=points, geometry=geometry, mu=mu)
-    for q, v in zip(qpos, qvel, strict=True):
-        try:
-            if not (np.isfinite(q).all() and np.isfinite(v).all()):
-                raise ValueError("qpos, qvel: got a number that is not finite; wanted finite ones")
-            found: Touchdown | ValueError = _touchdown(around, q, v, window, deepest)
-        except ValueError as error:
-            found = error
-        yield found
 
 
-def _touchdown(around: Surroundings, q: Array, v: Array, window: float, deepest: float | None) -> Touchdown:
+def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Array, v: Array) -> Touchdown:
     pin = engine()
     model, data = around.model, around.data
     pin.computeJointJacobians(model, data, q)
@@ -138,8 +130,7 @@ def _touchdown(around: Surroundings, q: Array, v: Array, window: float, deepest:
     found = over_ground(around, around.ground, np.inf)
     com = np.array(pin.centerOfMass(model, data, q))
     radius = max((float(np.linalg.norm(point.surface - com)) for point in found), default=0.0)
-    fastest = float(np.linalg.norm(v[:3]) + 2.0 * radius * np.linalg.norm(v[3:6]))
-    reach = max(2.0 * SLOPE * radius, 2.0 * window * fastest)
+    reach = look_ahead(radius, v, window)
     rows = ground_rows(model, data, [point for point in found if point.dist <= reach], around.mu)
     to_world = np.zeros((6, 6))
     to_world[:3, :3] = to_world[3:, 3:] = data.oMi[1].rotation

@@ -40,11 +40,7 @@ class Robot(NamedTuple):
 
 
 def load(
-    path: str | Path,
-    *,
-    roots: Sequence[str | Path] = (),
-    floating: bool = False,
-    geometry: bool = True,
+    path: str | Path, *, roots: Sequence[str | Path] = (), floating: bool = False, geometry: bool = True
 ) -> Robot:
     """A robot from a URDF file.
 

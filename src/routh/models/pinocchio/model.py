@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactInfo, State, impact_problem
+from routh.models.base import ContactInfo, WithImpacts
 from routh.models.pinocchio.loading import engine
 from routh.models.pinocchio.points import UP, Points, as_points, feet, placed
 from routh.models.pinocchio.problem import DEFAULT_MU, friction, mass_matrix, point_jacobian
 from routh.models.robot import distinct_names
-from routh.problem import ImpactProblem
 from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 _ROWS = [2, 0, 1]  # of world velocities: normal z, tangents x and y
 
 
-class GroundedRobot:
+class GroundedRobot(WithImpacts):
     """A robot whose named points can touch level ground.
 
     Velocities are Pinocchio's: those of a free-flyer are in the frame of its body. Joint limits, friction and
@@ -111,15 +110,6 @@ class GroundedRobot:
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
         return float(engine().computePotentialEnergy(self.robot, self._data, self._q(q)))
-
-    def problem(
-        self, state: State, *, window: float | None = None, gap: float | None = None
-    ) -> ImpactProblem:
-        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
-
-        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
-        """
-        return impact_problem(self, state, window=window, gap=gap)
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not the work space."""

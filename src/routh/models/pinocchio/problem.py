@@ -31,13 +31,7 @@ from routh.models.robot import (
     distinct_names,
     state_arrays,
 )
-from routh.models.simultaneity import (
-    DEEPEST,
-    DEEPEST_OF_MANY,
-    PAST_LIMIT,
-    PAST_LIMIT_OF_MANY,
-    Rules,
-)
+from routh.models.simultaneity import DEEPEST, DEEPEST_OF_MANY, PAST_LIMIT, PAST_LIMIT_OF_MANY, Rules
 from routh.models.spatial.rotations import contact_frames
 from routh.validation import Array, integer, real, real_array
 
@@ -94,12 +88,7 @@ def problem(
     velocity = real_array("v", v, [(model.nv,)])
     around = look_up(model, ground=ground, points=points, geometry=geometry, mu=mu)
     rules = Rules(
-        window=window,
-        gap=gap,
-        limits=limits,
-        restitution=restitution,
-        deepest=deepest,
-        past_limit=past_limit,
+        window=window, gap=gap, limits=limits, restitution=restitution, deepest=deepest, past_limit=past_limit
     )
     return build(around, configuration, velocity, rules)
 

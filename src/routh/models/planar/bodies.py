@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.models.base import ContactDefinition
+from routh.models.base import ContactDefinition, FixedPlane
 from routh.validation import Array, real, real_array
 
 Point = tuple[float, float]
@@ -147,20 +147,12 @@ def circle(radius: float, centre: Point = ORIGIN) -> Array:
 
 
 @dataclass(frozen=True)
-class HalfPlane:
+class HalfPlane(FixedPlane):
     """A fixed obstacle: everything behind the line through ``point`` (m) with the outward ``normal``."""
 
     name: str
     point: Point = ORIGIN
     normal: Point = (0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        real_array(f"{self.name}.point", self.point, [(2,)])
-        normal = real_array(f"{self.name}.normal", self.normal, [(2,)])
-        length = math.hypot(*normal)
-        if not length > 0.0:
-            raise ValueError(f"{self.name}.normal: got a zero vector; wanted a direction")
-        object.__setattr__(self, "normal", (normal[0] / length, normal[1] / length))
 
 
 GROUND = HalfPlane("ground")

@@ -1,4 +1,4 @@
-"""Trees in the plane as constant matrices, in complex numbers.
+"""Trees in the plane and their contacts as constant matrices, in complex numbers.
 
 A vector ``a`` fixed in a body whose angle is ``phi`` points to ``exp(i phi) a`` in the world. In the plane
 angles add up along the tree, ``phi = B q + phi0`` with constant ``B``, and every point of the mechanism is
@@ -185,12 +185,10 @@ def _unit(joint: Prismatic, name: str) -> complex:
     return axis / abs(axis)
 
 
-# Gaps and contact Jacobians of planar mechanisms, in complex numbers.
-#
-# With the separation ``d n`` from the second centre (or a point of the plane) to the first, and any vector
-# ``u``, ``conj(n) u`` holds the normal component of u in its real part and minus the tangential one in its
-# imaginary part, since the tangent is ``-i n``. For planes the factor ``conj(n)`` is constant and is part of
-# the assembled matrices.
+# Contacts. With the separation ``d n`` from the second centre (or a point of the plane) to the first, and any
+# vector ``u``, ``conj(n) u`` holds the normal component of u in its real part and minus the tangential one in
+# its imaginary part, since the tangent is ``-i n``. For planes the factor ``conj(n)`` is constant and is part
+# of the assembled matrices.
 
 
 _Side = tuple[str, Point, float]  # body, centre in its frame, radius
@@ -285,7 +283,7 @@ def _sides(contact: Contact, tree: Tree) -> tuple[_Side, _Side]:
     return sides[0], sides[1]
 
 
-# A planar mechanism as real arrays, for compiled code; formulas as in `kinematics` and `touch`.
+# The same mechanism as real arrays, for compiled code.
 
 
 class PointArrays(NamedTuple):

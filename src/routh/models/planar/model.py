@@ -8,16 +8,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactInfo, State, impact_problem, vector
+from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.planar.bodies import Body, Contact, Free, FreePoint
-from routh.models.planar.kinematics import ContactKinematics, PlanarArrays, Tree, planar_arrays
-from routh.problem import ImpactProblem
+from routh.models.planar.kinematics import Complex, ContactKinematics, PlanarArrays, Tree, planar_arrays
 from routh.validation import Array, real_array
 
 GRAVITY = (0.0, -9.81)  # m/s^2
 
 
-class PlanarModel:
+class PlanarModel(WithImpacts):
     """Bodies in the plane, floating or joined in trees, with named contacts.
 
     Parameters
@@ -98,15 +97,6 @@ class PlanarModel:
         """``q + dt v``, (nq,)."""
         return vector(q) + dt * vector(v)
 
-    def problem(
-        self, state: State, *, window: float | None = None, gap: float | None = None
-    ) -> ImpactProblem:
-        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
-
-        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
-        """
-        return impact_problem(self, state, window=window, gap=gap)
-
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
         positions = self._coms.positions(vector(q))
@@ -138,23 +128,19 @@ class PlanarModel:
 
     def contact_points(self, q: ArrayLike) -> Array:
         """The point of the (first) body that is nearest to touching, (nc, 2) m."""
-        points = self._touch.points(vector(q))
-        return np.stack([points.real, points.imag], axis=1)
+        return _vectors(self._touch.points(vector(q)))
 
     def contact_normals(self, q: ArrayLike) -> Array:
         """Unit normals of all contacts in world coordinates, (nc, 2)."""
-        normals = self._touch.normals(vector(q))
-        return np.stack([normals.real, normals.imag], axis=1)
+        return _vectors(self._touch.normals(vector(q)))
 
     def centres_of_mass(self, q: ArrayLike) -> Array:
         """Of the bodies that have mass, (k, 2) m."""
-        centres = self._coms.positions(vector(q))
-        return np.stack([centres.real, centres.imag], axis=1)
+        return _vectors(self._coms.positions(vector(q)))
 
     def centre_jacobians(self, q: ArrayLike) -> Array:
         """Velocities of the centres of mass per unit of each velocity, (k, 2, nv)."""
-        J = self._coms.jacobian(vector(q))
-        return np.stack([J.real, J.imag], axis=1)
+        return _vectors(self._coms.jacobian(vector(q)))
 
     def _mass(self, q: Array) -> Array:
         J = self._coms.jacobian(q)
@@ -176,3 +162,8 @@ class PlanarModel:
 
     def __repr__(self) -> str:
         return f"PlanarModel(nv={self.nv}, bodies={len(self.bodies)}, contacts={len(self.contacts)})"
+
+
+def _vectors(values: Complex) -> Array:
+    """Complex numbers (n, ...) as vectors in the plane, (n, 2, ...)."""
+    return np.stack([values.real, values.imag], axis=1)

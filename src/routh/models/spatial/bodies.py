@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactDefinition
+from routh.models.base import ContactDefinition, FixedPlane
 from routh.validation import Array, real, real_array
 
 Point = tuple[float, float, float]
@@ -42,10 +42,8 @@ class Body:
         real(f"{self.name}.radius", self.radius, at_least=0.0)
         inertia = real_array(f"{self.name}.inertia", self.inertia, [(3,), (3, 3)], "shape (3,) or (3, 3)")
         inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
-        if (
-            not np.allclose(inertia, inertia.T, rtol=1e-10, atol=0.0)
-            or not np.linalg.eigvalsh(inertia)[0] > 0
-        ):
+        symmetric = np.allclose(inertia, inertia.T, rtol=1e-10, atol=0.0)
+        if not symmetric or not np.linalg.eigvalsh(inertia)[0] > 0:
             raise ValueError(f"{self.name}.inertia: wanted a symmetric positive definite matrix")
         object.__setattr__(self, "inertia", inertia)
 
@@ -68,20 +66,12 @@ def box(name: str, size: ArrayLike, *, mass: float, inertia: ArrayLike | None = 
 
 
 @dataclass(frozen=True)
-class HalfSpace:
+class HalfSpace(FixedPlane):
     """A fixed obstacle: everything behind the plane through ``point`` (m) with the outward ``normal``."""
 
     name: str
     point: Point = ORIGIN
     normal: Point = (0.0, 0.0, 1.0)
-
-    def __post_init__(self) -> None:
-        real_array(f"{self.name}.point", self.point, [(3,)])
-        normal = real_array(f"{self.name}.normal", self.normal, [(3,)])
-        length = float(np.linalg.norm(normal))
-        if not length > 0.0:
-            raise ValueError(f"{self.name}.normal: got a zero vector; wanted a direction")
-        object.__setattr__(self, "normal", tuple(float(x) for x in normal / length))
 
 
 GROUND = HalfSpace("ground")

@@ -164,7 +164,7 @@ def body_rows(frames: Array, arms: Array, R: Array) -> Array:
     return rows
 
 
-# Free bodies in space as real arrays, for compiled code; formulas as in `model` and `touch`.
+# The same bodies as real arrays, for compiled code.
 
 
 class SpatialArrays(NamedTuple):

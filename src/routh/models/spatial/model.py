@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.base import ContactInfo, State, impact_problem, vector
+from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.spatial.bodies import Body, Contact
 from routh.models.spatial.kinematics import ContactKinematics, SpatialArrays, spatial_arrays
 from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
-from routh.problem import ImpactProblem
 from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
 
 
-class SpatialModel:
+class SpatialModel(WithImpacts):
     """Free rigid bodies in space, with named contacts.
 
     A body has seven coordinates, its centre of mass (m, world frame) and a unit quaternion (w, x, y, z) from
@@ -117,15 +116,6 @@ class SpatialModel:
         turned = multiply(result[:, 3:], exponential(dt * rates[:, 3:]))
         result[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
         return result.ravel()
-
-    def problem(
-        self, state: State, *, window: float | None = None, gap: float | None = None
-    ) -> ImpactProblem:
-        """The impact of all contacts that touch or close within ``window`` (s, default 5 ms) at ``state``.
-
-        ``gap`` (m): instead, of all within this distance; see `routh.models.impact_problem`.
-        """
-        return impact_problem(self, state, window=window, gap=gap)
 
     def potential(self, q: ArrayLike) -> float:
         """Potential energy of gravity, J."""
