@@ -1,15 +1,20 @@
-"""Coulomb friction by Newton's method on the contact modes: separates, sticks, slides.
+"""Coulomb friction: Newton's method on the contact modes (separates, sticks, slides), and cone programs.
 
 In stick all springs of a contact act. In slip the force is ``lambda_t = mu lambda_n d``, with the unit
 direction ``d`` of the tangential spring's wish ``tau = -K phi_t - (X/h) w_t``; linearised, the normal row
 pushes along ``G_n + mu d.G_t`` while it measures ``G_n``, and across ``d`` there remains a damper weakened
 by ``mu lambda_n / |tau|``. Each iteration is one linear solve of spring rows; without friction this is
 Newton's method on the active set. The loop is compiled: `routh.kernels.constraints.settle`.
+
+Where it does not settle there are cone programs (`solve_cone`): one convex program over the true cones gives
+the associated law, under which a sliding contact opens at ``mu`` times its slip speed. Shifting the normal
+rate by that speed and solving again, until the shift repeats, gives Coulomb's law (De Saxcé's correction).
+Each answer is polished by Newton's method on the modes that it shows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -23,13 +28,9 @@ from routh.kernels.constraints.settle import solve_rows
 from routh.lcp import convex
 from routh.validation import Array, DenseOrSparse
 
-# The spring rows that are left once it is known what every contact does: separates, sticks or slides.
-#
-# All forces follow from a few: those of the rows that act, and in space one across each slip. They push along
-# ``T^T G``, where ``T`` carries the few to all: a sliding contact's normal force brings ``mu d`` of friction.
-
-
 SEPARATES, STICKS, SLIDES = ContactMode
+_STARTS = 200  # from drawn modes; each takes as long as a few small linear systems
+_MAX_PROGRAMS = 30
 
 
 @dataclass(eq=False)
@@ -64,7 +65,11 @@ def can_stick(rows: ActingRows) -> np.ndarray:
 
 
 class ModeRows:
-    """The few rows of a mode, k of them: first those of ``plain``, then those across the slips."""
+    """The few rows of a mode from which all forces follow, k of them.
+
+    First those that act (``plain``), then in space one across each slip. They push along ``T^T G``, where
+    ``T`` carries the few to all: a sliding contact's normal force brings ``mu d`` of friction.
+    """
 
     def __init__(self, rows: ActingRows, modes: Modes) -> None:
         nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
@@ -146,9 +151,6 @@ def _append(G: DenseOrSparse, extra: DenseOrSparse) -> DenseOrSparse:
     return sparse.vstack([G, extra], format="csr") if sparse.issparse(G) else np.concatenate([G, extra])
 
 
-_STARTS = 200  # each takes as long as a few small linear systems
-
-
 @dataclass(frozen=True, eq=False)
 class CoulombResult:
     """Forces (n,), the acceleration they cause (nv,), the modes, and what it took."""
@@ -176,9 +178,8 @@ def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
     if not residual < tolerances.COULOMB_ITERATION:
         nothing = residuals_of(rows, np.zeros(len(rows))).largest
         if not residual < nothing:  # none of the modes was better than no force at all
-            idle = Modes(
-                np.zeros(rows.nu, bool), np.zeros(rows.nc, int), 0.0 * start.direction, 0.0 * rows.mu
-            )
+            open_ = np.zeros(rows.nu, bool), np.zeros(rows.nc, int)
+            idle = Modes(*open_, 0.0 * start.direction, 0.0 * rows.mu)
             return CoulombResult(np.zeros(len(rows)), np.zeros(rows.mass.nv), idle, solves, nothing)
     acceleration = np.empty(rows.mass.nv)
     acceleration[order] = own.motion[kernel.BEST]
@@ -204,16 +205,6 @@ def solve_from_anywhere(rows: ActingRows) -> CoulombResult:
             break
     assert best is not None
     return best
-
-
-# Coulomb friction by cone programs: De Saxcé's correction, a fixed point over the associated law.
-#
-# One convex program over the true cones gives the associated law, under which a sliding contact opens at
-# ``mu`` times its slip speed. Shifting the normal rate by that speed and solving again, until the shift
-# repeats, gives Coulomb's law. Each answer is polished by Newton's method on the modes that it shows.
-
-
-_MAX_PROGRAMS = 30
 
 
 def solve_cone(rows: ActingRows) -> CoulombResult:
@@ -269,9 +260,8 @@ class AssociatedProgram:
     def __init__(self, rows: ActingRows) -> None:
         self.rows = rows
         self.frictional = np.flatnonzero(can_stick(rows))
-        self.tangent = (np.arange(rows.nc * rows.nt).reshape(rows.nc, rows.nt) + rows.tangents.start)[
-            self.frictional
-        ]
+        tangent = np.arange(rows.nc * rows.nt).reshape(rows.nc, rows.nt) + rows.tangents.start
+        self.tangent = tangent[self.frictional]
         self.kept = np.concatenate([np.arange(rows.tangents.start), self.tangent.ravel()]).astype(int)
         self.P, self.A, self.cones = self._matrices()
 
@@ -286,13 +276,12 @@ class AssociatedProgram:
         P = sparse.block_diag([mass, sparse.eye_array(n)], format="csc")
         equality = sparse.hstack([sparse.csr_array(mass), -push])
         sign = -sparse.eye_array(n, format="csr")[rows.nb : rows.tangents.start]
-        blocks = [equality, sparse.hstack([sparse.csr_array((sign.shape[0], nv)), sign])]
+        blocks = [
+            sparse.hstack([sparse.csr_array((one.shape[0], nv)), one]) for one in (sign, -self._cone(n))
+        ]
         cones = [("zero", nv), ("nonnegative", sign.shape[0])]
-        blocks.append(
-            sparse.hstack([sparse.csr_array((len(self.frictional) * (1 + rows.nt), nv)), -self._cone(n)])
-        )
         cones += [("second order", 1 + rows.nt)] * len(self.frictional)
-        return P, sparse.vstack(blocks, format="csc"), cones
+        return P, sparse.vstack([equality, *blocks], format="csc"), cones
 
     def _cone(self, n: int) -> DenseOrSparse:
         rows, nt, count = self.rows, self.rows.nt, len(self.frictional)
@@ -323,8 +312,8 @@ class AssociatedProgram:
 
 
 def _polished(rows: ActingRows, force: Array, count: int) -> CoulombResult:
-    found = solve_coulomb(rows, modes_of(rows, force))
-    residual = residuals_of(rows, force).largest
-    plain = CoulombResult(force, rows.acceleration(force), modes_of(rows, force), count, residual)
-    better = found if not found.residual >= plain.residual else plain
-    return CoulombResult(better.force, better.acceleration, better.modes, count, better.residual)
+    shown, residual = modes_of(rows, force), residuals_of(rows, force).largest
+    found = solve_coulomb(rows, shown)
+    if not found.residual >= residual:
+        return replace(found, iterations=count)
+    return CoulombResult(force, rows.acceleration(force), shown, count, residual)

@@ -1,10 +1,19 @@
-"""Derivatives of a constrained step by the implicit function theorem on the rows that act."""
+"""Derivatives of a constrained step by the implicit function theorem on the rows that act.
+
+Each row's force is a function of its own wish, ``lambda = P(g)`` with ``g = -K phi - (h K + B) (G v_1 + h
+gamma)``: the wish itself for a bilateral row, its positive part for a unilateral one; a stuck contact gets
+all of its wish, a sliding one ``lambda_t = mu lambda_n tau / |tau|``, which turns with ``tau`` on the cone's
+curved surface. Together with ``M (v_1 - v) = h (f + G^T lambda)`` that is smooth as long as no row changes
+its mode: a solution is `Linearised`, one `adjoint` solve tells what every number of the system is worth
+(`SystemGradient`; the matrices' parts are outer products, formed only where they are asked for), and
+`state_gradient` goes on to the state of a model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -18,16 +27,8 @@ from routh.constraints.solve import ConstraintForces, gather, scatter
 from routh.constraints.springs import solve_springs
 from routh.constraints.system import TANGENTIAL_DAMPER, ActingRows, ConstrainedSystem, force_scale
 from routh.constraints.types import Contact, StateConstraint
-from routh.models.base import Model, State
+from routh.models.base import Model, State, slope_at_zero
 from routh.validation import Array, choice, real_array
-
-# A solved step seen as a smooth system: which rows act, where friction points, how far the next kink is.
-#
-# Each row's force is a function of its own wish, ``lambda = P(g)`` with ``g = -K phi - (h K + B) (G v_1 + h
-# gamma)``: the wish itself for a bilateral row, its positive part for a unilateral one; a stuck contact gets
-# all of its wish, a sliding one ``lambda_t = mu lambda_n tau / |tau|``, which turns with ``tau`` on the
-# cone's curved surface. Together with ``M (v_1 - v) = h (f + G^T lambda)`` that is smooth as long as no row
-# changes its mode.
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,21 +79,11 @@ def margin_of(forces: ConstraintForces, modes: Modes, force: Array, wish: Array)
     limit = rows.mu * force[rows.normals]
     room.append(((limit - held) / scale)[modes.mode == STICKS])
     room.append(((tau - limit) * least / scale)[(modes.mode == SLIDES) & (rows.mu > 0.0)])
-    room += [_gates(item, forces) for item in forces.system.constraints if isinstance(item, Contact)]
+    for item in forces.system.constraints:
+        if isinstance(item, Contact):
+            travel, size = rows.h * (abs(item.Jn) @ np.abs(forces.system.v)), np.abs(item.phi)
+            room.append(size / np.maximum(size + travel, np.finfo(float).tiny))
     return float(np.min(np.concatenate(room), initial=np.inf))
-
-
-def _gates(item: Contact, forces: ConstraintForces) -> Array:
-    """How far gaps are from closing or opening, as a share of what moves in the step."""
-    travel = forces.system.dt * (abs(item.Jn) @ np.abs(forces.system.v))
-    size = np.abs(item.phi)
-    return size / np.maximum(size + travel, np.finfo(float).tiny)
-
-
-# How a number that depends on a constrained step changes with the data of the step.
-#
-# Everything follows from a few vectors of the adjoint solve. The matrices' parts are outer products, formed
-# only where they are asked for.
 
 
 _TANGENTIAL = ("tangential_stiffness", "tangential_damping", "deformation")
@@ -198,9 +189,7 @@ class SystemGradient:
         return total
 
 
-# One adjoint solve of a constrained step: what every number of the system is worth.
-#
-# The linearised step is the last step of Newton's method in `coulomb`. Its transpose has the same rows with
+# The linearised step is the last step of Newton's method in `friction`. Its transpose has the same rows with
 # pushing and measuring exchanged, so the same stable code solves it. With ``w`` the worth of a force on the
 # velocities and ``r = d/d(lambda) + G w`` that of a row's force, a change of the row's wish is worth
 # ``P'^T r``, and everything else follows by the product rule.
@@ -224,7 +213,9 @@ def adjoint(
     worth = on_force + rows.G @ w
     # stiff rows by p, where the sum cancels
     by_rows = np.where(few.S > 0.0, p / np.where(few.S > 0.0, few.S, 1.0), few.gathered(worth))
-    on_wish = _on_wish(at, by_rows)
+    on_wish, k = np.zeros(len(rows)), len(few.plain)  # what a change of each row's wish is worth, (n,)
+    on_wish[few.plain] = by_rows[:k]
+    on_wish[few.across] = (few.root**2 * by_rows[k:])[:, None] * few.turned
     flat = {
         "phi": -rows.K * on_wish + direct["phi"],
         "K": -(rows.phi + h * at.rate) * on_wish + direct["K"],
@@ -242,23 +233,16 @@ def adjoint(
     on_h -= float(on_wish @ (rows.K * at.rate + rows.X / h * rows.gamma))
     columns = zip(*(scatter(system, values) for values in flat.values()), strict=True)
     parts = [dict(zip(flat, column, strict=True)) for column in columns]  # of each constraint
-    gradients = []
+    gradients: list[RowsGradient | ContactGradient] = []
     for item, part in zip(system.constraints, parts, strict=True):
-        gradients.append(
-            _of_contact(item, part, w, at.v) if isinstance(item, Contact) else _of_rows(part, w, at.v)
-        )
-        if isinstance(item, Contact) and item.tangential_damping is None:  # D19's damper is 1e6 / dt
+        if not isinstance(item, Contact):
+            outer = {"G": OuterRows(part["force"], part["slope"], w, at.v)}
+            gradients.append(RowsGradient(part["phi"], part["K"], part["B"], part["gamma"], outer))
+            continue
+        gradients.append(_of_contact(item, part, w, at.v))
+        if item.tangential_damping is None:  # D19's damper is 1e6 / dt
             on_h -= TANGENTIAL_DAMPER / h**2 * float(part["B"][:, 1:].sum())
     return SystemGradient(f=w, v=inertia, dt=on_h, constraints=tuple(gradients), change=change, h=h)
-
-
-def _on_wish(at: Linearised, by_rows: Array) -> Array:
-    """What a change of each row's wish is worth, (n,)."""
-    few, k = at.few, len(at.few.plain)
-    on_wish = np.zeros(len(at.rows))
-    on_wish[few.plain] = by_rows[:k]
-    on_wish[few.across] = (few.root**2 * by_rows[k:])[:, None] * few.turned
-    return on_wish
 
 
 def _memory(at: Linearised, on_memory: Array) -> dict[str, Array]:
@@ -284,13 +268,7 @@ def _memory(at: Linearised, on_memory: Array) -> dict[str, Array]:
     }
 
 
-def _of_rows(part: dict[str, Array], w: Array, v: Array) -> RowsGradient:
-    outer = {"G": OuterRows(part["force"], part["slope"], w, v)}
-    return RowsGradient(part["phi"], part["K"], part["B"], part["gamma"], outer)
-
-
 def _of_contact(item: Contact, part: dict[str, Array], w: Array, v: Array) -> ContactGradient:
-    own = item.tangential_damping is None
     force, slope = part["force"], part["slope"]
     return ContactGradient(
         phi=part["phi"][:, 0],
@@ -298,7 +276,7 @@ def _of_contact(item: Contact, part: dict[str, Array], w: Array, v: Array) -> Co
         stiffness=part["K"][:, 0],
         damping=np.where(item.phi <= 0.0, part["B"][:, 0], 0.0),
         tangential_stiffness=part["K"][:, 1:].sum(axis=1),
-        tangential_damping=part["B"][:, 1:].sum(axis=1) * (not own),
+        tangential_damping=part["B"][:, 1:].sum(axis=1) * (item.tangential_damping is not None),
         deformation=part["phi"][:, 1:],
         bias=part["gamma"],
         outer={
@@ -413,12 +391,9 @@ def _named(forces: ConstraintForces, gradient: SystemGradient, name: str) -> Arr
     raise ValueError(f"wrt: got {name!r}; wanted one of {_FIELDS} or 'constraint.field' of {names}")
 
 
-# From derivatives with respect to a step's matrices to those with respect to the state of a model.
-#
 # Mass, forces and Jacobians depend smoothly on the state: their derivatives are differences of the model's
 # own functions, contracted with what the adjoint solve says that each number is worth. No solve is
 # differenced.
-
 
 #: m or rad, m/s or rad/s: differences of fourth order err by its fourth power, and rounding over it
 _STEP = 1e-3
@@ -491,11 +466,7 @@ def state_gradient(
 
 def slopes(function: Callable[[int, float], ArrayLike], count: int) -> Array:
     """``d function(k, x) / dx`` at x = 0 for k = 0 to count - 1, by central differences of fourth order."""
-    found = []
-    for k in range(count):
-        ends = [np.asarray(function(k, share * _STEP)) for share in (-2.0, -1.0, 1.0, 2.0)]
-        found.append((8.0 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / (12.0 * _STEP))
-    return np.array(found)
+    return np.array([slope_at_zero(partial(function, k), _STEP) for k in range(count)])
 
 
 def _by_laws(model: Model, state: State, gradient: SystemGradient, compliance: Compliance) -> Array:

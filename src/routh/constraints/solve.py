@@ -26,8 +26,6 @@ from routh.friction.cones import ContactMode
 from routh.status import Status
 from routh.validation import Array, choice
 
-# What a constraint solve returns.
-
 
 @dataclass(frozen=True, eq=False)
 class ConstraintForces:

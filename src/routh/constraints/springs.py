@@ -1,9 +1,11 @@
-"""Spring-damper rows that all act: one linear system, solved so that stiff rows do not drown soft ones.
+"""Spring-damper rows that all act, or of which one-sided ones act where they push.
 
-The rows obey ``y + S Gm a = c`` with the acceleration ``a = M^-1 Gf^T S y``. ``Gm`` measures and ``Gf``
+Rows that all act (`solve_springs`) are one linear system, solved so that stiff rows do not drown soft ones.
+They obey ``y + S Gm a = c`` with the acceleration ``a = M^-1 Gf^T S y``. ``Gm`` measures and ``Gf``
 pushes; they differ only for sliding contacts. Eliminating either unknown squares the range of the
 stiffnesses, so neither is eliminated: the symmetric problem is a least-squares problem, the other one is
-factored with both unknowns in it.
+factored with both unknowns in it. Which one-sided rows act (`solve_active_set`, without friction) is a
+strictly convex problem: Newton's method on its active set.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from routh.validation import Array, DenseOrSparse
 _AUGMENTED_ROWS = 240
 #: rows per velocity above which they are certainly redundant
 _MANY_ROWS = 4
+#: active sets tried before the line search takes over, and at most; each is one linear solve
+_PLAIN, _MAX_ITERATIONS = 12, 200
 #: sum of the squares of N up to which its Gram matrix keeps six digits or more, before refinement
 _GRAM_STIFFNESS = 1e10
 
@@ -39,7 +43,11 @@ def solve_springs(
         y, x = least_squares(N, c)
     else:
         F = S[:, None] * mass.whiten(Gf)
-        y, x = _augmented(N, F, c) if len(c) <= _AUGMENTED_ROWS else _primal(N, F, c)
+        if len(c) <= _AUGMENTED_ROWS:
+            y, x = _augmented(N, F, c)
+        else:  # many contacts on few bodies: (I + F^T N) x = F^T c, then y = c - N x
+            x = np.linalg.solve(np.eye(N.shape[1]) + F.T @ N, F.T @ c).astype(np.float64)
+            y = c - N @ x
     return y, mass.unwhiten(x)
 
 
@@ -118,12 +126,6 @@ def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
     return solution[:n], solution[n:]
 
 
-def _primal(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
-    """``(I + F^T N) x = F^T c``, then ``y = c - N x``: many contacts on few bodies."""
-    x: Array = np.linalg.solve(np.eye(N.shape[1]) + F.T @ N, F.T @ c).astype(np.float64)
-    return c - N @ x, x
-
-
 def _sparse(
     mass: SparseMass, Gm: DenseOrSparse, Gf: DenseOrSparse, S: Array, c: Array
 ) -> tuple[Array, Array]:
@@ -137,14 +139,6 @@ def _sparse(
     b = np.concatenate([np.zeros(mass.nv), c]) / size
     solution = splu((sparse.diags_array(1.0 / size) @ A).tocsc()).solve(b)
     return solution[mass.nv :], solution[: mass.nv]
-
-
-# Bilateral and unilateral rows without friction: a strictly convex problem, by Newton on its active set.
-
-
-#: active sets tried before the line search takes over; each is one linear solve
-_PLAIN = 12
-_MAX_ITERATIONS = 200
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""One step of a constrained mechanism as data, and its rows in one flat order."""
+"""One step of a constrained mechanism as data: mass matrix, constraints, and rows in one flat order.
+
+`residuals_of` says how well forces obey their laws, from the forces and the data alone.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ from routh.kernels.constraints.data import DENSE, SPARSE, Layout, Terms, make_te
 from routh.kernels.constraints.scaling import factorise
 from routh.validation import Array, DenseOrSparse, real, real_array
 
-# The mass matrix as the solvers need it: a factor of a dense one, or the inverse of a sparse one.
+#: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).
+TANGENTIAL_DAMPER = 1e6
+ROOM = 4  # entries of sparse factors, as a multiple of those of a matrix in which everything acts
 
 
 class DenseMass:
@@ -79,11 +84,6 @@ class SparseMass:
 Mass = DenseMass | SparseMass
 
 
-def mass_of(M: DenseOrSparse) -> Mass:
-    """The factored mass matrix; refuses a massless direction."""
-    return SparseMass(M) if sparse.issparse(M) else DenseMass(M)
-
-
 def _check_symmetric(M: DenseOrSparse) -> None:
     if M.shape[0] != M.shape[1]:
         raise ValueError(f"M: got shape {M.shape}; wanted (nv, nv)")
@@ -125,10 +125,6 @@ def _inverse_of_blocks(M: DenseOrSparse) -> DenseOrSparse:
     return sparse.coo_array(triple, shape=M.shape).tocsr()
 
 
-#: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).
-TANGENTIAL_DAMPER = 1e6
-
-
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class ConstrainedSystem:
     """A mechanism at one state with its constraints and the step to take.
@@ -152,7 +148,10 @@ class ConstrainedSystem:
     def __init__(
         self, M: DenseOrSparse, f: ArrayLike, v: ArrayLike, constraints: Sequence[Constraint], dt: float
     ) -> None:
-        mass = M if isinstance(M, DenseMass | SparseMass) else mass_of(M)
+        if isinstance(M, DenseMass | SparseMass):
+            mass: Mass = M
+        else:
+            mass = SparseMass(M) if sparse.issparse(M) else DenseMass(M)
         nv = mass.nv
         self.__dict__.update(
             mass=mass,
@@ -191,7 +190,11 @@ class ActingRows:
     def __init__(self, system: ConstrainedSystem) -> None:
         self.h = h = system.dt
         self.mass = system.mass
-        groups = [_group(system, kind) for kind in (Bilateral, Unilateral, Contact)]
+        pairs = list(enumerate(system.constraints))
+        groups = [
+            [_Part(index, item, h) for index, item in pairs if isinstance(item, kind)]
+            for kind in (Bilateral, Unilateral, Contact)
+        ]
         self.nb, self.nu, self.nc = (sum(len(part.keep) for part in parts) for parts in groups)
         contacts = groups[2]
         self.nt = contacts[0].nt if contacts else 1
@@ -263,6 +266,11 @@ class ActingRows:
                 setattr(plain, name, getattr(self, name)[keep])
         return plain
 
+    @property
+    def numbers(self) -> Array:
+        """phi, K, B and gamma, (4, n)."""
+        return np.array([self.phi, self.K, self.B, self.gamma])
+
     def acceleration(self, force: Array) -> Array:
         """``M^-1 G^T lambda``, (nv,)."""
         return self.mass.solve(self.G.T @ force)
@@ -294,11 +302,6 @@ class _Part:
         self.tangential = np.array([item.deformation[keep].ravel(), *springs, item.bias[keep, 1:].ravel()])
 
 
-def _group(system: ConstrainedSystem, kind: type) -> list[_Part]:
-    pairs = enumerate(system.constraints)
-    return [_Part(index, item, system.dt) for index, item in pairs if isinstance(item, kind)]
-
-
 def _stack(blocks: list[DenseOrSparse], system: ConstrainedSystem) -> DenseOrSparse:
     if isinstance(system.mass, SparseMass):
         empty = sparse.csr_array((0, system.nv))
@@ -324,9 +327,6 @@ def _check_constraints(constraints: tuple[Constraint, ...], nv: int) -> None:
 
 # The acting rows of a system as the kernels take them (`routh.kernels.constraints`).
 
-
-ROOM = 4  # entries of sparse factors, as a multiple of those of a matrix in which everything acts
-
 Flat = tuple[Layout, Terms, int, np.ndarray]
 
 
@@ -338,15 +338,9 @@ def flat_rows(rows: ActingRows) -> Flat:
     pattern, start = np.zeros(len(rows), dtype=np.int64), np.zeros(nv, dtype=np.int64)
     columns = np.arange(nv)[None].copy(), np.array([nv]), start, np.zeros(0, dtype=np.int64)
     layout = Layout(DENSE, rows.nb, rows.nu, rows.nc, rows.nt, pattern, *columns)
-    whole = np.ascontiguousarray(half)
-    terms = Terms(
-        whole, whole, np.zeros(nv), rows.v_free, np.ascontiguousarray(rows.G), _numbers(rows), rows.mu
-    )
+    whole, G = np.ascontiguousarray(half), np.ascontiguousarray(rows.G)
+    terms = Terms(whole, whole, np.zeros(nv), rows.v_free, G, rows.numbers, rows.mu)
     return layout, terms, 0, np.arange(nv)
-
-
-def _numbers(rows: ActingRows) -> Array:
-    return np.array([rows.phi, rows.K, rows.B, rows.gamma])
 
 
 def _sparse(rows: ActingRows, mass: SparseMass) -> Flat:
@@ -380,7 +374,7 @@ def _sparse(rows: ActingRows, mass: SparseMass) -> Flat:
     M = sparse.coo_array(mass.M)
     terms.M[place[M.row], place[M.col] - start[place[M.row]]] = M.data
     factorise(layout, terms.M, np.zeros_like(terms.M), terms.half)
-    terms.v[:], terms.numbers[:], terms.mu[:] = rows.v_free[order], _numbers(rows), rows.mu
+    terms.v[:], terms.numbers[:], terms.mu[:] = rows.v_free[order], rows.numbers, rows.mu
     return layout, terms, entries, order
 
 
@@ -396,9 +390,6 @@ def elimination_order(
     factors = splu(sparse.block_array([[one, J], [-J.T, other]], format="csc"))
     entries = max(factors.L.nnz, factors.U.nnz, 2 * J.nnz + n + nv)
     return np.argsort(factors.perm_c).astype(np.int64), ROOM * entries
-
-
-# How well forces obey their laws, computed from the forces and the data alone.
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""The constraints of a mechanism at one state: bilateral, unilateral, and contact with Coulomb friction.
+"""The constraints of a mechanism: bilateral, unilateral, and contact with Coulomb friction.
 
-Each row is a spring-damper with its own stiffness and damping (D19 (15), (68), (92)-(94)):
-``lambda = -K phi - B dphi/dt``, evaluated at the end of the step.
+First those of one state, then those that are functions of it: joints by constraint, limits of coordinates,
+elastic foundations. Each row is a spring-damper with its own stiffness and damping (D19 (15), (68),
+(92)-(94)): ``lambda = -K phi - B dphi/dt``, evaluated at the end of the step.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from routh.models.base import State
-from routh.models.spatial.rotations import rotation_matrices
+from routh.models.spatial.rotations import rotation_matrices, skew
 from routh.validation import Array, DenseOrSparse, Options, choice, integer, real, real_array
 
 
@@ -210,9 +211,6 @@ def _tangents(Jt: DenseOrSparse, nc: int, nv: int, nt: int | None) -> tuple[Dens
     return array.reshape(nc * found, nv), found
 
 
-# Constraints as functions of the state: joints by constraint, limits of coordinates, elastic foundations.
-
-
 class StateConstraint(Protocol):
     """Anything that gives its rows at a state."""
 
@@ -285,8 +283,7 @@ def coordinate_limit(
     sides = [(sign, real(name, end)) for sign, end in ends if end is not None]
     if not sides:
         raise ValueError(f"{name}: got neither lower nor upper; wanted at least one")
-    sign = np.array([side[0] for side in sides])
-    end = np.array([side[1] for side in sides])
+    sign, end = np.array(sides).T
     G = np.zeros((len(sides), nv))
     G[:, column] = sign
     return CoordinateLimit(
@@ -323,10 +320,8 @@ class ElasticFoundation:
         n = rotation_matrices(state.q[None, 3:7])[0, 2]  # the vertical in the body's frame
         G = np.zeros((len(self.points), 6), order="F")
         G[:, 2] = 1.0
-        turn = np.array([[0.0, -n[2], n[1]], [n[2], 0.0, -n[0]], [-n[1], n[0], 0.0]])
-        G[:, 3:] = self.points @ turn  # r x n
+        G[:, 3:] = self.points @ skew(n[None])[0]  # r x n
         w = state.v[3:6]
-        # w x (w x r) along n
-        bias = (self.points @ w) * (w @ n) - (self.points @ n) * (w @ w)
+        bias = (self.points @ w) * (w @ n) - (self.points @ n) * (w @ w)  # w x (w x r) along n
         phi = state.q[2] + self.points @ n
         return Unilateral.trusted(G, phi, self.stiffness, self.damping, bias, self.name)

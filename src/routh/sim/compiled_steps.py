@@ -32,7 +32,7 @@ from routh.kernels.motion.place import make_place
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
 from routh.models.spatial.model import SpatialModel
-from routh.sim.trajectory import Event, Trajectory
+from routh.sim.trajectory import Event, Trajectory, contact_changes
 from routh.status import Status
 from routh.validation import Array, Options
 
@@ -195,19 +195,19 @@ class March:
         energies["potential"] = np.array([self.model.potential(q) for q in record.q[e, kept]])
         names = tuple(info.name for info in self.model.contacts)
         if names:
-            events += _changes(t, groups["forces"]["contacts"][:, :, 0] > 0.0, names)
+            pushes = groups["forces"]["contacts"][:, :, 0] > 0.0
+            before = np.vstack([np.zeros_like(pushes[:1]), pushes[:-1]])
+            for k in map(int, np.flatnonzero((pushes != before).any(axis=1))):
+                events += contact_changes(before[k], pushes[k], names, float(t[k]), k)
         if done < self.steps:
-            reason = (
-                "the motion went beyond all numbers"
-                if e in self.lost
-                else "the time allowed by budget= ran out"
-            )
-            told = {"reason": reason, "status": ended.name}
+            why = "the time allowed by budget= ran out", "the motion went beyond all numbers"
+            told = {"reason": why[e in self.lost], "status": ended.name}
             at = len(events) - sum(event.index == len(step) - 1 for event in events)
             events.insert(at, Event("stop", float(t[-1]), len(step) - 1, (), told))
         return Trajectory(
             t,
-            *(record.q[e, kept], record.v[e, kept]),
+            record.q[e, kept],
+            record.v[e, kept],
             impulses=record.impulse[e, kept],
             events=tuple(events),
             **groups,
@@ -275,19 +275,6 @@ def _strengths(item: StateConstraint) -> Array:
     count = len(item.sides if isinstance(item, CoordinateLimit) else item.points)
     K, B = (np.asarray(one, dtype=np.float64) for one in (item.stiffness, item.damping))
     return np.stack([np.broadcast_to(K, (count,)), np.broadcast_to(B, (count,))], axis=1)
-
-
-def _changes(t: Array, closed: np.ndarray, names: tuple[str, ...]) -> list[Event]:
-    """Contacts that push at a state and did not at the one before, and the other way round."""
-    before = np.zeros_like(closed)
-    before[1:] = closed[:-1]
-    events = []
-    for k in np.flatnonzero((closed != before).any(axis=1)):
-        for kind, changed in (("close", closed[k] & ~before[k]), ("open", before[k] & ~closed[k])):
-            which = tuple(names[i] for i in np.flatnonzero(changed))
-            if which:
-                events.append(Event(kind, float(t[k]), int(k), which))
-    return events
 
 
 def _layout(model: SpatialModel | PlanarModel, nu: int) -> tuple[Layout, int]:

@@ -25,7 +25,7 @@ from routh.validation import Array
 
 _RAYS = 32  # edges of a spatial friction cone where redundant contacts share a load
 _JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
-_SINGULAR = 1e-11  # singular values below this share of the largest count as zero
+SINGULAR = 1e-11  # singular values below this share of the largest count as zero
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def _unique(matrix: Array, right: Array) -> Array | None:
     except np.linalg.LinAlgError:
         return None
     condition = np.abs(inverse).max() * np.abs(matrix).max()
-    return inverse @ right if condition * _SINGULAR < 1.0 else None
+    return inverse @ right if condition * SINGULAR < 1.0 else None
 
 
 def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, form: Equations) -> Array:
@@ -195,7 +195,7 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, 
     if len(right) == 1:
         return np.zeros(1)  # jammed: no finite force does it
     even = problem.force_unit.max() / problem.force_unit[form.owner]  # forces are compared in N, not in units
-    smallest = even * np.linalg.lstsq(matrix * even, right, rcond=_SINGULAR)[0]
+    smallest = even * np.linalg.lstsq(matrix * even, right, rcond=SINGULAR)[0]
     if _inside(smallest, problem, mode) and _misfit(matrix, smallest, right) < tolerances.CONTACT_FORCE:
         return smallest
     rays = _rays(problem, mode)
@@ -205,7 +205,7 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, 
     z, _ = nnls(np.vstack([generators, small]), np.concatenate([right, np.zeros(len(small))]))
     used = z > 1e-9 * max(float(z.max()), 1e-300)
     refined = np.zeros_like(z)
-    refined[used] = np.linalg.lstsq(generators[:, used], right, rcond=_SINGULAR)[0]
+    refined[used] = np.linalg.lstsq(generators[:, used], right, rcond=SINGULAR)[0]
     better = np.all(refined >= 0.0) and _misfit(generators, refined, right) <= _misfit(generators, z, right)
     return rays @ (refined if better else z)
 

@@ -1,4 +1,4 @@
-"""Fans of futures: with a set-valued law one state has many motions."""
+"""Fans of futures: with a set-valued law one state has many motions, and a landing many aftermaths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from routh.processes import in_processes, parts_of
 from routh.progress import counted, counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sim.simulate import SimulateOptions, simulate
-from routh.sim.trajectory import Trajectory
+from routh.sim.trajectory import Trajectory, earliest
 from routh.status import Status
 from routh.storage import Stored
 from routh.validation import Array, Options, integer, real
@@ -56,11 +56,7 @@ class Bundle(Drawable, Tabular, Stored):
     @property
     def soon(self) -> dict[str, float]:
         """Contacts of some future that close within three windows and take no part, see `Trajectory.soon`."""
-        found: dict[str, float] = {}
-        for one in self.trajectories:
-            for name, late in one.soon.items():
-                found[name] = min(late, found.get(name, late))
-        return found
+        return earliest(one.soon for one in self.trajectories)
 
     def _sentences(self) -> list[str]:
         return soon_sentence(self.soon)
@@ -130,7 +126,7 @@ class Bundle(Drawable, Tabular, Stored):
     @property
     def impacts(self) -> np.ndarray:
         """(n,) number of impacts in each motion."""
-        return np.array([sum(e.kind.startswith("impact") for e in one.events) for one in self.trajectories])
+        return np.array([one.impact_count for one in self.trajectories])
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Configurations (n, nq) and velocities (n, nv) at time ``t`` (s), linear between samples.
@@ -215,10 +211,8 @@ def _state_at(one: Trajectory, t: float) -> tuple[Array, Array]:
     return one.q[i] + share * (one.q[i + 1] - one.q[i]), one.v[i] + share * (one.v[i + 1] - one.v[i])
 
 
-# What becomes of a robot after a landing: each outcome of the impact followed for a while.
-#
-# The impact itself is rigid, with its set of outcomes; the motion after it is MuJoCo's own, with its soft
-# contacts, which takes milliseconds. `routh.simulate_many` of a `MujocoModel` stays rigid throughout.
+# What becomes of a robot after a landing: the impact is rigid, with its set of outcomes; the motion after it
+# is MuJoCo's own, with soft contacts. `routh.simulate_many` of a `MujocoModel` stays rigid throughout.
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.kernels.motion.forces import correct, make_room
-from routh.models.base import Model
+from routh.models.base import Model, slope_at_zero
 from routh.validation import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]  # u = control(t, q, v)
@@ -92,13 +92,10 @@ class Mechanism:
     def J(self, q: Array) -> Array:
         """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
         Jn, Jt = self.model.jacobians(q)
-        if (
-            Jn.base is not None
-            and Jn.base is Jt.base
-            and Jn.base.shape == (self.nc, self.width, self.model.nv)
-        ):
-            return Jn.base  # both are parts of it, normal first
-        J = np.empty((self.nc, self.width, self.model.nv))
+        both, shape = Jn.base, (self.nc, self.width, self.model.nv)
+        if both is not None and both is Jt.base and both.shape == shape:
+            return both  # Jn and Jt are parts of it, normal first
+        J = np.empty(shape)
         J[:, 0], J[:, 1:] = Jn, Jt
         return J
 
@@ -111,8 +108,8 @@ class Mechanism:
         size = float(np.abs(v).max())
         if size == 0.0:
             return np.zeros_like(q)
-        coarse, fine = 2e-3 / size, 1e-3 / size  # the configuration moves by a thousandth
-        return (4.0 * self._slope(q, v, fine) - self._slope(q, v, coarse)) / 3.0
+        # the configuration moves by a thousandth
+        return slope_at_zero(lambda dt: self.model.integrate(q, v, dt), 1e-3 / size)
 
     def speed(self, q: Array, v: Array) -> float:
         """``|v|_M``, sqrt(J)."""
@@ -146,9 +143,6 @@ class Mechanism:
         Jn, Jt = self.model.jacobians(q)
         rows = np.concatenate([Jn[[*sticking, *sliding]], Jt[list(sticking)].reshape(-1, self.model.nv)])
         return v - correction(self.inverse_mass(q), rows, rows @ v)
-
-    def _slope(self, q: Array, v: Array, dt: float) -> Array:
-        return (self.model.integrate(q, v, dt) - self.model.integrate(q, v, -dt)) / (2.0 * dt)
 
 
 def correction(inverse_mass: Array, rows: Array, values: Array) -> Array:

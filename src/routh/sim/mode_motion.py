@@ -1,4 +1,10 @@
-"""The equation of smooth motion in one contact mode."""
+"""The equation of smooth motion in one contact mode, and how fast slip in space can turn.
+
+The slip s of a sliding contact obeys ``ds/dt = ... - S mu lambda_n s / |s|``, where S is the response of slip
+to friction while the other contacts of the mode stay as they are. Its direction therefore answers a
+disturbance with the rate ``mu lambda_n S / |s|``, which is stiff where slip is slow: that bounds the steps of
+an explicit integrator.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +16,7 @@ import numpy as np
 from routh import tolerances
 from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.sim.contact_forces import (
+    SINGULAR,
     ContactProblem,
     Hold,
     Mode,
@@ -21,19 +28,16 @@ from routh.sim.contact_forces import (
 from routh.sim.mechanism import MOST_ROWS, Mechanism, Snapshot, correction
 from routh.validation import Array
 
-# How fast slip in space can turn: what bounds the steps of an explicit integrator.
-#
-# The slip s of a sliding contact obeys ``ds/dt = ... - S mu lambda_n s / |s|``, where S is the response of
-# slip to friction while the other contacts of the mode stay as they are. Its direction therefore answers a
-# disturbance with the rate ``mu lambda_n S / |s|``, which is stiff where slip is slow.
-
-
 NO_SLIP = 1e-9  # m/s, below which slip in space keeps the direction it had: the integrator knows no better
 _TURN = 3.0  # slip that turns may change by half of itself in a step, which is 1.5 of the times of a rate
 _ASIDE = 0.01 * NO_SLIP  # m/s, how far slip that keeps its direction may be from its line when it ends
 _STOP = 2.0  # slip that ends straight may be followed for twice as long as it lasts
 _BEND = 100.0  # 1/s: the acceleration of slip that ends changes its direction by less
-_SINGULAR = 1e-11  # singular values below this share of the largest count as zero
+_SHORTEST = 1e-11  # s, steps are not cut below this for the sake of turning slip; light feet stop in 1e-9
+_CLOSED = 1e-15  # m, a gap that is none
+_NOTICED = 1e-10  # m, a gap whose closing changes what the model says
+_NUDGE = 1e-4  # share of slip by which it is changed to see how its friction answers
+_STABLE = 1.5  # steps times rate that DOP853 and its dense output follow with ease
 
 
 def ends_straight(found: ModeForces, speed: Array, already: np.ndarray) -> np.ndarray:
@@ -94,16 +98,9 @@ def _slip_response(problem: ContactProblem, mode: Mode, tangents: np.ndarray) ->
     """Acceleration of slip per friction force there, 1/kg, while the mode's equations go on to hold."""
     form = equations(problem.contacts, problem.mu, problem.free.shape[1], mode)
     held = problem.G[form.picked]
-    answer = np.linalg.lstsq(held @ form.columns, held[:, tangents], rcond=_SINGULAR)[0]
+    answer = np.linalg.lstsq(held @ form.columns, held[:, tangents], rcond=SINGULAR)[0]
     moved = problem.G[tangents]
     return np.asarray(moved[:, tangents] - moved @ form.columns @ answer, dtype=np.float64)
-
-
-_SHORTEST = 1e-11  # s, steps are not cut below this for the sake of turning slip; light feet stop in 1e-9
-_CLOSED = 1e-15  # m, a gap that is none
-_NOTICED = 1e-10  # m, a gap whose closing changes what the model says
-_NUDGE = 1e-4  # share of slip by which it is changed to see how its friction answers
-_STABLE = 1.5  # steps times rate that DOP853 and its dense output follow with ease
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,10 @@
-"""Time stepping with constraint forces: D19 (36)-(39)."""
+"""Time stepping with constraint forces, D19 (36)-(39), and through impacts: one motion, or many at once.
+
+A step of a fixed length moves along straight lines. With an impact law, contacts that meet on the way, faster
+than smooth forces could make them within two steps, collide: all together that touch or close within the
+window, and the law gives the velocity after it, which the rest of the step follows (HP19's poster names this
+as ongoing work). Slower contacts belong to the constraint forces of the step.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +35,18 @@ from routh.models.simultaneity import Simultaneity, time_to_contact
 from routh.sim.compiled_steps import March, suits
 from routh.sim.futures import Bundle
 from routh.sim.simulate import generator
-from routh.sim.trajectory import Event, Trajectory
+from routh.sim.trajectory import Event, Trajectory, contact_changes
 from routh.status import Status
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
-# What a time stepper writes down.
+MOST_IMPACTS = 100  # within one step
+_REFINED = 4  # corrections of the time of a touch, which is not linear where bodies turn
+_SLOW = 2.0  # times what smooth forces do in a step: slower contacts are not resolved as impacts
+_OUT_OF_REACH = 1e9  # m: the gap of a contact that the constraint forces of a step must leave alone
+_BEYOND = 1e9  # m and m/s, rad and rad/s: models say nothing of such states
+Function = Callable[[State], ArrayLike]
+#: How a step finds its forces; it may begin with those of the step before.
+StepRule = Callable[[ConstrainedSystem, ConstraintForces | None], ConstraintForces]
 
 
 class StepRecorder:
@@ -74,14 +87,16 @@ class StepRecorder:
     def stop(self, t: float, reason: str, status: Status = Status.OUT_OF_TIME) -> None:
         """The next sample is the last, before its time."""
         self.status, self.stopped = status, True
-        self.events.append(
-            Event("stop", t, len(self.rows), (), {"reason": reason, "status": self.status.name})
-        )
+        told = {"reason": reason, "status": status.name}
+        self.events.append(Event("stop", t, len(self.rows), (), told))
 
     def sample(self, now: State, system: ConstrainedSystem, last: ConstraintForces | None) -> None:
         """Write down a state, the constraints there and the forces that led to it."""
         items = system.constraints
-        deformations = [_deformation(item) for item in items]
+        deformations = [
+            np.column_stack([item.phi, item.deformation]) if isinstance(item, Contact) else item.phi
+            for item in items
+        ]
         forces = [np.zeros_like(d) for d in deformations] if last is None else list(last.forces)
         names = [item.name for item in items]
         energies = {
@@ -103,7 +118,10 @@ class StepRecorder:
                 "energies": energies,
             }
         )
-        self._note_contacts(now, forces)
+        if self.model.contacts:
+            before, self.closed = self.closed, forces[0][:, 0] > 0.0
+            names = [info.name for info in self.model.contacts]
+            self.events += contact_changes(before, self.closed, names, now.t, len(self.rows) - 1)
         self._reset()
 
     def trajectory(self) -> Trajectory:
@@ -119,16 +137,6 @@ class StepRecorder:
         contacts = tuple(info.name for info in self.model.contacts)
         return Trajectory(**columns, events=tuple(self.events), contacts=contacts)
 
-    def _note_contacts(self, now: State, forces: list[Array]) -> None:
-        if not self.model.contacts:
-            return
-        closed = forces[0][:, 0] > 0.0
-        for kind, changed in (("close", closed & ~self.closed), ("open", self.closed & ~closed)):
-            names = tuple(self.model.contacts[i].name for i in np.flatnonzero(changed))
-            if names:
-                self.events.append(Event(kind, now.t, len(self.rows) - 1, names))
-        self.closed = closed
-
 
 def elastic_energy(item: Constraint) -> float:
     """Energy in the springs of a constraint, J; one-sided springs hold none when they are not pressed."""
@@ -137,24 +145,6 @@ def elastic_energy(item: Constraint) -> float:
     if isinstance(item, Contact):
         energy += 0.5 * float(item.tangential_stiffness @ (item.deformation**2).sum(axis=1))
     return energy
-
-
-def _deformation(item: Constraint) -> Array:
-    return np.column_stack([item.phi, item.deformation]) if isinstance(item, Contact) else item.phi
-
-
-# Impacts in time stepping: what meets within a step is resolved by a law, at the touch.
-#
-# HP19's poster names it as ongoing work: time-stepping simulation through impact. A step of a fixed length
-# moves along straight lines. Contacts that meet on the way, faster than smooth forces could make them within
-# two steps, collide: all together that touch or close within the window, and the law gives the velocity after
-# it, which the rest of the step follows. Slower contacts belong to the constraint forces of the step.
-
-
-MOST_IMPACTS = 100  # within one step
-_REFINED = 4  # corrections of the time of a touch, which is not linear where bodies turn
-_SLOW = 2.0  # times what smooth forces do in a step: slower contacts are not resolved as impacts
-_OUT_OF_REACH = 1e9  # m: the gap of a contact that the constraint forces of a step must leave alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,9 +177,8 @@ class StepImpacts:
             if wait is None:
                 return State(self.model.integrate(q, v, end - t), v, end)
             q, t = self.model.integrate(q, v, wait), t + wait
-            problem = self.model.problem(
-                State(q, v, t), window=self.simultaneity.window, gap=self.simultaneity.gap
-            )
+            together = self.simultaneity
+            problem = self.model.problem(State(q, v, t), window=together.window, gap=together.gap)
             result = self.law(problem, self.rng)
             record.impact(t, self.law, result)
             if not result.status.ok:
@@ -220,12 +209,6 @@ class StepImpacts:
                 break
             wait = min(max(wait - gap / rate, 0.0), left)
         return wait
-
-
-_BEYOND = 1e9  # m and m/s, rad and rad/s: models say nothing of such states
-Function = Callable[[State], ArrayLike]
-#: How a step finds its forces; it may begin with those of the step before.
-StepRule = Callable[[ConstrainedSystem, ConstraintForces | None], ConstraintForces]
 
 
 def constraint_forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:
@@ -284,8 +267,7 @@ def step_through(
             raise ValueError(
                 "law: got one with constraints, which impact laws do not know; wanted contacts only"
             )
-        rng = generator(seed, stream)
-        impacts = StepImpacts(model, law, rng, Simultaneity(window=window), h)
+        impacts = StepImpacts(model, law, generator(seed, stream), Simultaneity(window=window), h)
         compliance = replace(compliance, anticipate=True)
     elif window is not None:
         raise ValueError(f"window: got {window!r} without a law; wanted a law that resolves impacts")
@@ -342,9 +324,6 @@ def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
             )
 
 
-# Time stepping from many states of one model: for learning, and for control by sampling.
-
-
 def step_through_many(
     model: Model,
     states: Sequence[State],
@@ -377,8 +356,13 @@ def step_through_many(
     if threads is not None:
         integer("threads", threads, at_least=1)
     check_names(model, constraints)
-    begins = [fitting_state(model, state) for state in states]
-    inputs = None if u is None else _inputs(u, len(begins), steps)
+    begins, inputs = [fitting_state(model, state) for state in states], None
+    if u is not None:  # (n, P, nu) of the first P steps; later ones have the last
+        n = len(begins)
+        wanted = f"shape (nu,), ({n}, nu) or ({n}, {steps}, nu)"
+        inputs = real_array("u", u, [(None,), (n, None), (n, steps, None)], wanted)
+        if inputs.ndim < 3:
+            inputs = np.broadcast_to(inputs, (n, inputs.shape[-1]))[:, None]
     if begins and suits(model, compliance, constraints):
         quick = March(model, compliance, constraints, begins, dt=h, steps=steps, every=every)
         if inputs is not None:
@@ -392,15 +376,6 @@ def step_through_many(
         own = None if inputs is None else _in_turn(inputs[k], state.t, h)
         found.append(step_through(model, state, u=own, record_every=every, budget=left, **options))
     return Bundle(tuple(found))
-
-
-def _inputs(u: ArrayLike, count: int, steps: int) -> Array:
-    """Inputs (n, P, nu) of the first P steps; later ones have the last."""
-    wanted = f"shape (nu,), ({count}, nu) or ({count}, {steps}, nu)"
-    given = real_array("u", u, [(None,), (count, None), (count, steps, None)], wanted)
-    if given.ndim < 3:
-        return np.broadcast_to(given, (count, given.shape[-1]))[:, None]
-    return given
 
 
 def _in_turn(inputs: Array, start: float, h: float) -> Callable[[State], Array]:

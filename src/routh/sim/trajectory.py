@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import ClassVar, Self
 
 import numpy as np
@@ -116,9 +117,8 @@ class Trajectory(Drawable, Tabular, Stored):
         return State(self.q[index], self.v[index], float(self.t[index]))
 
     def __repr__(self) -> str:
-        impacts = sum(event.kind.startswith("impact") for event in self.events)
         ends = f"{self.t[0]:.4g} to {self.t[-1]:.4g} s" if len(self) else "empty"
-        return f"Trajectory({ends}, samples={len(self)}, impacts={impacts}, ok={self.ok})"
+        return f"Trajectory({ends}, samples={len(self)}, impacts={self.impact_count}, ok={self.ok})"
 
     @property
     def soon(self) -> dict[str, float]:
@@ -126,11 +126,7 @@ class Trajectory(Drawable, Tabular, Stored):
 
         Name -> the shortest time (s) at which one was seen; another window would have counted them.
         """
-        found: dict[str, float] = {}
-        for event in self.events:
-            for name, time in event.data.get("soon", {}).items():
-                found[name] = min(time, found.get(name, time))
-        return found
+        return earliest(event.data.get("soon", {}) for event in self.events)
 
     def _sentences(self) -> list[str]:
         return soon_sentence(self.soon)
@@ -187,6 +183,11 @@ class Trajectory(Drawable, Tabular, Stored):
         return cls(**given, **groups, events=events, contacts=tuple(map(str, told["contacts"])))
 
     @property
+    def impact_count(self) -> int:
+        """How many impacts there were."""
+        return sum(event.kind.startswith("impact") for event in self.events)
+
+    @property
     def final(self) -> State:
         """The last state."""
         return self[-1]
@@ -211,6 +212,24 @@ class Trajectory(Drawable, Tabular, Stored):
         codes = np.zeros(0) if self.status is None else self.status
         pairs = ((float(t), Status(int(code))) for t, code in zip(self.t, codes, strict=False))
         return [(t, status) for t, status in pairs if not status.ok]
+
+
+def earliest(seen: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The shortest time (s) of each name."""
+    found: dict[str, float] = {}
+    for times in seen:
+        for name, time in times.items():
+            found[name] = min(time, found.get(name, time))
+    return found
+
+
+def contact_changes(
+    before: np.ndarray, now: np.ndarray, names: Sequence[str], t: float, index: int
+) -> list[Event]:
+    """Contacts that push now (nc,) bool and did not before, and the other way round, at a sample."""
+    changes = {"close": now & ~before, "open": before & ~now}
+    which = {kind: tuple(compress(names, changed)) for kind, changed in changes.items()}
+    return [Event(kind, t, index, contacts) for kind, contacts in which.items() if contacts]
 
 
 def _told(value: object) -> object:

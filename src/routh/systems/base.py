@@ -1,4 +1,4 @@
-"""A named system: what the papers studied, as data."""
+"""A named system: what the papers studied, as data; the registry of all, and their parameters."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from routh.problem import ImpactProblem
 
 
+GRAVITY = 9.81  # m/s^2, HP23 section 4.3
 _NEAR = 1e-10  # of rational numbers to a system's own: at rest, feet may move ten times as much
 
 
@@ -135,9 +136,6 @@ def names() -> list[str]:
     return list(CATALOGUE) + [name for name in _REGISTRY if name not in CATALOGUE]
 
 
-# The parameters of the systems: what each means and its unit (``parameters.toml``), and its default.
-
-
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of a system, as `routh.systems.get` takes it by keyword."""
@@ -149,7 +147,10 @@ class Parameter:
 
 
 def parameters(name: str) -> list[Parameter]:
-    """The parameters of the system called ``name``, in the order of its function."""
+    """The parameters of the system called ``name``, in the order of its function.
+
+    What each means, and its unit, stand in ``parameters.toml``.
+    """
     known = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
     told = {**known, **known.get(name, {})}  # what a system means otherwise stands below its name
     given = inspect.signature(builder_of(name)).parameters.items()

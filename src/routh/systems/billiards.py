@@ -9,10 +9,8 @@ import numpy as np
 
 from routh.models.base import State
 from routh.models.planar import Body, DiscContact, PlanarModel, Revolute, circle, disc
-from routh.systems.base import System, catalogued, register
+from routh.systems.base import GRAVITY, System, catalogued, register
 from routh.validation import integer, real
-
-_GRAVITY = 9.81  # m/s^2
 
 
 @register("billiards-break")
@@ -40,9 +38,8 @@ def billiards_break(
     r, m = real("radius", radius, above=0.0), real("mass", mass, above=0.0)
     angle = real("aim", aim, at_least=-math.pi / 3, at_most=math.pi / 3)
     cue = (-2 * r * math.cos(angle), 2 * r * math.sin(angle))
-    rack = [
-        (row * r * math.sqrt(3.0), (2 * k - row) * r) for row in range(rows) for k in range(row + 1)
-    ]  # columns of the triangle along x, the apex at the origin
+    # columns of the triangle along x, the apex at the origin
+    rack = [(row * r * math.sqrt(3.0), (2 * k - row) * r) for row in range(rows) for k in range(row + 1)]
     names = ["cue", *map(str, range(1, count + 1))]
     bodies = [disc(name, r, mass=m, inertia=0.4 * m * r * r) for name in names]
     contacts = [
@@ -88,8 +85,8 @@ def newtons_cradle(
         DiscContact(f"{i}-{i + 1}", str(i), str(i + 1), below, below, r, r, mu, restitution)
         for i in range(1, n)
     ]
-    model = PlanarModel(bodies, contacts, gravity=(0.0, -_GRAVITY))
+    model = PlanarModel(bodies, contacts, gravity=(0.0, -GRAVITY))
     moving = (np.arange(n) < k).astype(np.float64)
-    energy_per_inertia = m * _GRAVITY * string * (1.0 - math.cos(up)) / (m * string**2 + inertia)
+    energy_per_inertia = m * GRAVITY * string * (1.0 - math.cos(up)) / (m * string**2 + inertia)
     impact = State(np.zeros(n), math.sqrt(2.0 * energy_per_inertia) * moving)
     return catalogued("newtons-cradle", model, State(-up * moving, np.zeros(n)), model.problem(impact))

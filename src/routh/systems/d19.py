@@ -27,11 +27,10 @@ from routh.models.planar import PlanarModel, Prismatic, Revolute, disc, link, po
 from routh.models.spatial import PlaneContact, SpatialModel, SphereContact
 from routh.models.spatial.rotations import cross, rotation_matrices
 from routh.sim import Trajectory, step_through
-from routh.systems.base import PaperSettings, System, get, register
+from routh.systems.base import GRAVITY, PaperSettings, System, get, register
 from routh.systems.catalogue import CATALOGUE
 from routh.validation import Array, integer, real
 
-GRAVITY = 9.81  # m/s^2
 STEEL_MODULUS = 1e11  # Pa, D19's "about that of steel"
 
 

@@ -26,10 +26,9 @@ from routh.models.planar import (
     link,
     point_mass,
 )
-from routh.systems.base import System, catalogued, register
+from routh.systems.base import GRAVITY, System, catalogued, register
 from routh.validation import per_contact, real
 
-GRAVITY = 9.81  # m/s^2, HP23 section 4.3
 WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0
 _FALL_SPEED = math.sqrt(2.0 * GRAVITY * 0.01)  # m/s, after 1 cm
 _SQRT3 = math.sqrt(3.0)

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from routh.models import spatial
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, disc, rod, slope
-from routh.systems.base import System, catalogued, register
+from routh.systems.base import GRAVITY, System, catalogued, register
 from routh.systems.hp19 import wheel
-from routh.systems.hp23 import GRAVITY, block
+from routh.systems.hp23 import block
 from routh.validation import integer, real, real_array
 
 _CRITICAL_ANGLE = math.atan(2.0)  # where the least friction (4/3) makes a uniform rod paradoxical
@@ -115,8 +115,7 @@ def rimless_wheel_slope(
     n = integer("spokes", spokes, at_least=4)
     gamma = real("descent", descent, above=0.0, at_most=math.nextafter(math.pi / n, 0.0))
     model = wheel(n, length, mass, inertia, mu, slope("slope", gamma))
-    about_hub = model.bodies[0].inertia
-    steady = steady_rate(n, length, mass, about_hub, gamma)
+    steady = steady_rate(n, length, mass, model.bodies[0].inertia, gamma)
     turning = steady if rate is None else real("rate", rate, above=0.0)
     along = np.array([math.cos(gamma), -math.sin(gamma)])
     normal = np.array([math.sin(gamma), math.cos(gamma)])
