@@ -94,10 +94,8 @@ def from_model(
     rows: list[Contact | Bilateral | Unilateral] = []
     if model.contacts:
         gaps = model.gaps(state.q)
-        if hasattr(model, "by_faces"):
-            gaps = np.where(
-                model.by_faces, np.maximum(gaps, 1.0), gaps
-            )  # their rows are among the model's own
+        if hasattr(model, "by_faces"):  # whose rows are among the model's own
+            gaps = np.where(model.by_faces, np.maximum(gaps, 1.0), gaps)
         Jn, Jt = jacobians(state.q)
         mu, bias = [info.mu for info in model.contacts], model.jacobian_bias(state.q, state.v)
         yields: Options = vars(compliance.at(gaps))

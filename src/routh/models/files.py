@@ -1,6 +1,8 @@
 """What of a model from elsewhere (MJCF, URDF) a parser may be given: its XML, and the files that it opens.
 
-Every one that MuJoCo or Pinocchio might open, by all their rules, must be inside the model's folder.
+`check_model_file` judges a model, `locate` and `resolve` find the files of a URDF, `with_absolute_meshes`
+hands it to a loader with every mesh checked, converted, or left out and named; `read_state` reads a state.
+Every file that MuJoCo or Pinocchio might open, by all their rules, must be inside the model's folder.
 
 MuJoCo splices included files into one document, in which any ``<compiler>`` sets folders for all, and looks
 for a file beside the first and beside the including one; a model to attach is a document of its own. The
@@ -38,7 +40,10 @@ MAX_DEPTH = 1000  # of nested elements: the parsers behind us recurse
 MAX_INCLUDES = 1000  # times that a file is reached through <include> and <model>
 MAX_CHAIN = 50  # files that include each other in turn: the parsers behind us recurse
 MAX_LOOKS = 100_000  # combinations of names, folders and places
+MAX_STATE = 2**20  # of a state's file, and of its arrays unpacked
 _SCHEMES = ("package", "model")  # of what Pinocchio looks up in its folders
+_MARK = "package.xml"
+_HOMES = ("urdf", "robots")  # where models lie in packages that have lost their mark
 
 _DIRECTORIES = ("assetdir", "meshdir", "texturedir")
 # Values of attributes that name files, as they are written: XML turns a line break into a space, and a parser
@@ -280,28 +285,15 @@ def _name(value: str, path: Path) -> str:
     return value
 
 
-# Where ``package://NAME/...`` leads: the usual places, and never out of the package's own folder.
-#
-# A package is looked for above the model file, as the folder that has its name and is one (it holds a
-# ``package.xml``, or the model lies in it or in its ``urdf``); beside those folders where a ``package.xml``
-# says so; in ``ROS_PACKAGE_PATH`` and ``AMENT_PREFIX_PATH``; and among the robots that were installed with
-# pip (example-robot-data).
-
-
-_PREFIXES = ("package://", "model://")
-_MARK = "package.xml"
-_HOMES = ("urdf", "robots")  # where models lie in packages that have lost their mark
-
-
 def locate(name: str, source: Path, roots: Sequence[Path]) -> Path | None:
     """The file that a ``package://`` name of the model file ``source`` means; None where there is none.
 
     Raises ModelError where the name, or a link, leads out of the package.
     """
-    scheme = next((scheme for scheme in _PREFIXES if name.startswith(scheme)), None)
-    if scheme is None:
+    scheme, separator, path = name.partition("://")
+    if not separator or scheme not in _SCHEMES:
         return None
-    package, _, rest = name[len(scheme) :].replace("\\", "/").partition("/")
+    package, _, rest = path.replace("\\", "/").partition("/")
     if not package or package in (".", "..") or ".." in PurePosixPath(rest).parts:
         return None
     for folder in _folders(package, source, roots):
@@ -316,7 +308,12 @@ def locate(name: str, source: Path, roots: Sequence[Path]) -> Path | None:
 
 
 def _folders(package: str, source: Path, roots: Sequence[Path]) -> Iterator[Path]:
-    """Folders that may be the package, the likeliest first."""
+    """Folders that may be the package, the likeliest first.
+
+    Above the model file, the folder that has its name and is one (it holds a ``package.xml``, or the model
+    lies in it or in its ``urdf``); beside those, where a ``package.xml`` says so; those of ROS; and the
+    robots that were installed with pip (example-robot-data).
+    """
     for root in roots:
         yield root / package
     for ancestor in source.parents:
@@ -326,12 +323,9 @@ def _folders(package: str, source: Path, roots: Sequence[Path]) -> Iterator[Path
         inside = Path(os.path.realpath(ancestor)) in Path(os.path.realpath(beside)).parents
         if inside and (beside / _MARK).is_file():  # a link that came with the model leads nowhere
             yield beside
-    for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
-        if entry:
-            yield Path(entry) / package
-    for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        if entry:
-            yield Path(entry) / "share" / package
+    for variable, share in (("ROS_PACKAGE_PATH", ""), ("AMENT_PREFIX_PATH", "share")):
+        for entry in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            yield Path(entry) / share / package
     for entry in sys.path:
         installed = Path(entry) / "cmeel.prefix" / "share" / package
         if entry and installed.is_dir():
@@ -345,13 +339,10 @@ def _is_package(ancestor: Path, source: Path) -> bool:
     return source.parent.parent == ancestor and source.parent.name in _HOMES
 
 
-# Meshes of a URDF: every one as an absolute path that was checked, or left out and named.
-#
-# Those that a loader cannot read (MuJoCo: COLLADA, PLY, STL as text; Pinocchio: PLY) are converted by
+# Meshes that a loader cannot read (MuJoCo: COLLADA, PLY, STL as text; Pinocchio: PLY) are converted by
 # trimesh. A mesh is data from elsewhere: only its own bytes are read. COLLADA is XML, so it is held to the
 # same rules as a model's XML first (no document types, no entities), and the pictures that it names are never
 # opened.
-
 
 #: Formats that refer to no other files, and OBJ, whose materials are checked. Others (glTF, scenes) can name
 #: any file, which a loader then opens.
@@ -492,12 +483,6 @@ def _read(text: bytes, kind: str) -> Trimesh:
     except Exception as error:  # whatever a reader of foreign files raises, the mesh is left out and named
         said = " ".join(for_terminal(error).split())[:100]
         raise ModelError(f"cannot be read: {type(error).__name__} {said}") from None
-
-
-# States of robots in files: ``qpos`` and ``qvel`` in an .npz archive or a .json object.
-
-
-MAX_STATE = 2**20  # of a state's file, and of its arrays unpacked
 
 
 class RobotState(NamedTuple):

@@ -198,15 +198,8 @@ class Touchdown:
         tangents = seen.J[contacts, 1:]
         if not self.slides_everywhere:
             places, tangents = planar_tangents(rows, tangents)
-        made = ImpactProblem(
-            self.M,
-            seen.J[contacts, 0],
-            tangents,
-            seen.mu[contacts],
-            velocity,
-            restitution=restitution,
-            names=named,
-        )
+        given = self.M, seen.J[contacts, 0], tangents, seen.mu[contacts], velocity
+        made = ImpactProblem(*given, restitution=restitution, names=named)
         return RobotProblem(made, places, self.basis, self.basis @ velocity)
 
     @cached_property

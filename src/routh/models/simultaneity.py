@@ -57,9 +57,8 @@ class Simultaneity:
             if value is not None and not (field == "gap" and value == np.inf):  # all contacts
                 real(field, value, at_least=0.0)
         if self.window is not None and self.gap is not None:
-            raise ValueError(
-                f"gap: got {self.gap:g} together with window={self.window:g}; wanted one of the two"
-            )
+            both = f"{self.gap:g} together with window={self.window:g}"
+            raise ValueError(f"gap: got {both}; wanted one of the two")
         if self.window is None and self.gap is None:
             object.__setattr__(self, "window", WINDOW)
 
@@ -154,9 +153,7 @@ def _metric_rows(problem: ImpactProblem, rows: Array) -> Array:
 
 
 def _misfit(weights: Array, others: Array, row: Array) -> bool:
-    return not float(np.linalg.norm(weights @ others - row)) <= tolerances.DEPENDENT * float(
-        np.linalg.norm(row)
-    )
+    return not np.linalg.norm(weights @ others - row) <= tolerances.DEPENDENT * np.linalg.norm(row)
 
 
 def _rank(rows: Array) -> int:

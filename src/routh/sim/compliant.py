@@ -26,9 +26,8 @@ class CompliantResult:
     duration: float  # s
     status: Status
     path: Array = field(repr=False)  # (k, nv) velocities at the solver's own times
-    impulse: Array = field(
-        repr=False
-    )  # (k, nc) normal impulse of the contacts that take part until then, N s
+    #: (k, nc) normal impulse of the contacts that take part until then, N s
+    impulse: Array = field(repr=False)
 
 
 @dataclass(frozen=True)

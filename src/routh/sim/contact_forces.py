@@ -99,8 +99,7 @@ def contact_problem(snapshot: Snapshot, contacts: Sequence[int], mu: Array, slip
     G = flat @ snapshot.inverse_mass @ flat.T
     free = (flat @ snapshot.free).reshape(m, width) + snapshot.bias[rows]
     root = np.sqrt(G.diagonal()[::width])  # 1 / sqrt(effective mass)
-    scale = float(np.abs(free / root[:, None]).max()) if m else 1.0
-    scale = scale if scale > 0.0 else 1.0
+    scale = float(np.abs(free / root[:, None]).max(initial=0.0)) or 1.0
     return ContactProblem(tuple(rows), G, free, mu[rows], slip, scale / root, scale * root)
 
 

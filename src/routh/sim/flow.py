@@ -1,4 +1,8 @@
-"""Smooth motion in one contact mode, until the mode ends: steps, and roots on their dense output."""
+"""Smooth motion in one contact mode, until the mode ends: steps, and roots on their dense output.
+
+A `Course` takes the steps, by SciPy's integrators for every model, or compiled (`QuickCourse`) for planar
+mechanisms with few contacts; `run_mode` follows one to the first event.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +36,13 @@ from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.validation import Array
 
-# The course of one smooth piece of motion, step by step: SciPy's integrator on the equation of a mode.
-
-
 _STIFF, _SHARE = 3e-5, 0.2  # s: an implicit integrator takes over where steps would be shorter, by so much,
 _PATIENCE = 20  # for so many steps: slip that comes to its end is stiff for a few
+_NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
+_PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
+_CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
+_HALVINGS = 30  # how near to the start of a step a hop is looked for
+MOST_CONTACTS = 8  # of a compiled mode: for more, the linear algebra of SciPy and NumPy is as fast
 
 
 @dataclass(frozen=True)
@@ -64,12 +70,11 @@ class Course:
         self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
     ) -> None:
         self.motion, self._longest, self._end = motion, options.max_step, end
-        self._rtol, self._atol, self._stiff = options.rtol, options.atol, 0
+        self._accuracy, self._stiff = {"rtol": options.rtol, "atol": options.atol}, 0
         y, _, self.start = motion.settled(t, motion.begin(q, v))
         self.t_old = self.t = t
-        self._solver: DOP853 | Radau = DOP853(
-            motion.slope, t, y, end, rtol=options.rtol, atol=options.atol, max_step=options.max_step
-        )
+        begin = motion.slope, t, y, end
+        self._solver: DOP853 | Radau = DOP853(*begin, max_step=options.max_step, **self._accuracy)
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
@@ -78,16 +83,9 @@ class Course:
         stiff = turning < min(_STIFF, _SHARE * min(bend, self._end - solver.t))
         self._stiff = self._stiff + 1 if stiff else 0
         if self._stiff > _PATIENCE and isinstance(solver, DOP853):
-            self._solver = solver = Radau(
-                motion.slope,
-                solver.t,
-                solver.y,
-                self._end,
-                rtol=self._rtol,
-                atol=self._atol,
-                first_step=turning,
-                jac=motion.stiff_jacobian,
-            )
+            begin = motion.slope, solver.t, solver.y, self._end
+            implicit = {"first_step": turning, "jac": motion.stiff_jacobian}
+            self._solver = solver = Radau(*begin, **implicit, **self._accuracy)
         if isinstance(solver, Radau):
             turning = bend
         solver.max_step = min(self._longest, turning)
@@ -136,12 +134,6 @@ class Course:
         return last
 
 
-_NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
-_PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
-_CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
-_HALVINGS = 30  # how near to the start of a step a hop is looked for
-
-
 @dataclass(frozen=True, eq=False)
 class Flow:
     """One smooth piece of motion."""
@@ -164,9 +156,8 @@ def run_mode(course: Course, end: float, grid: Sequence[float], options: Options
             return Flow((*samples, course.settle()), "singular", contacts)
         hit = _first_event(course, options.gap)
         until = course.t if hit is None else hit[0]
-        samples += course.samples(
-            _times(waiting, course.t_old, course.t, until, _PER_SHORT_STEP if course.short else _PER_STEP)
-        )
+        count = _PER_SHORT_STEP if course.short else _PER_STEP
+        samples += course.samples(_times(waiting, course.t_old, course.t, until, count))
         waiting = [moment for moment in waiting if moment >= until]
         if hit is not None:
             return Flow((*samples, *course.samples([until])), hit[1], hit[2])
@@ -196,7 +187,9 @@ def _first_event(course: Course, gap: float) -> tuple[float, str, tuple[int, ...
     before = next(looks)
     for t_before, t, now in zip(times, times[1:], looks, strict=False):
         hits = _gap_hits(course, before, now, t_before, t, gap)
-        for k in np.flatnonzero(_ended(motion, before, now)):
+        # margins of the mode that are broken, or, of slip, that have changed sign: there it turned back
+        stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
+        for k in np.flatnonzero(stopped | ~(now.margin >= -tolerances.CONTACT_FORCE)):
             begun = before.margin[k] > 0.0
             when = course.crossing("margin", int(k), t_before, t) if begun else t_before
             hits.append((when, *motion.kinds[k]))
@@ -204,12 +197,6 @@ def _first_event(course: Course, gap: float) -> tuple[float, str, tuple[int, ...
             return min(hits, key=lambda hit: hit[0])
         before = now
     return None
-
-
-def _ended(motion: ModeMotion, before: Look, now: Look) -> np.ndarray:
-    """Margins of the mode that are broken, or, of slip, that have changed sign: there it turned back."""
-    stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
-    return np.asarray(stopped | ~(now.margin >= -tolerances.CONTACT_FORCE))
 
 
 def _gap_hits(
@@ -248,15 +235,6 @@ def _hop(course: Course, j: int, rate: float, t0: float, t1: float, slack: float
     return next((t for t, look in zip(times, looks, strict=True) if look.gap[j] > slack), None)
 
 
-# The course of a planar mechanism, compiled: for few contacts some twenty times as fast as SciPy's.
-
-
-MOST_CONTACTS = 8  # of a mode: for more, the linear algebra of SciPy and NumPy is as fast
-
-_NO_TIMES = np.zeros(0)
-_KINDS = {"gap": GAP, "rate": RATE, "margin": MARGIN}
-
-
 class NotKnownError(Exception):
     """Compiled code does not know the forces: `Course` does."""
 
@@ -289,7 +267,7 @@ class QuickCourse(Course):
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
-        done = drive(self._way, Request(ADVANCE, 0, _NO_TIMES), self._one)
+        done = drive(self._way, Request(ADVANCE, 0, np.zeros(0)), self._one)
         if done == UNKNOWN:
             raise NotKnownError
         self.t_old, self.t = self._way.clock[:2].tolist()
@@ -302,7 +280,8 @@ class QuickCourse(Course):
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
         """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step."""
-        when = drive(self._way, Request(_KINDS[what], j, np.array([a, b])), self._one)
+        kind = {"gap": GAP, "rate": RATE, "margin": MARGIN}[what]
+        when = drive(self._way, Request(kind, j, np.array([a, b])), self._one)
         if not when == when:
             raise NotKnownError
         return float(when)

@@ -19,7 +19,7 @@ from routh.processes import in_processes, parts_of
 from routh.progress import counted, counted_through
 from routh.results import Column, Drawable, Tabular
 from routh.sim.simulate import SimulateOptions, simulate
-from routh.sim.trajectory import Trajectory, earliest
+from routh.sim.trajectory import Trajectory, count_impacts, earliest
 from routh.status import Status
 from routh.storage import Stored
 from routh.validation import Array, Options, integer, real
@@ -114,9 +114,8 @@ class Bundle(Drawable, Tabular, Stored):
     @property
     def status(self) -> np.ndarray:
         """(n,) int8: `Status` of each motion, that of its last sample where it ended early."""
-        return np.array(
-            [Status.SOLVED if one.ok else one.failures()[-1][1] for one in self.trajectories], dtype=np.int8
-        )
+        ends = [Status.SOLVED if one.ok else one.failures()[-1][1] for one in self.trajectories]
+        return np.array(ends, dtype=np.int8)
 
     @property
     def ok(self) -> bool:
@@ -126,7 +125,7 @@ class Bundle(Drawable, Tabular, Stored):
     @property
     def impacts(self) -> np.ndarray:
         """(n,) number of impacts in each motion."""
-        return np.array([one.impact_count for one in self.trajectories])
+        return np.array([count_impacts(one.events) for one in self.trajectories])
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Configurations (n, nq) and velocities (n, nv) at time ``t`` (s), linear between samples.
@@ -260,8 +259,7 @@ def fall(model: MjModel, found: Landing, times: Array) -> Array:
     state.qpos[:] = found.qpos
     engine().mj_kinematics(model, state)
     falling = found.drop * find_root(model, state).speed
-    gravity = np.array(model.opt.gravity, dtype=np.float64)
-    size = float(np.linalg.norm(gravity))
+    size = float(np.linalg.norm(model.opt.gravity))
     since = -found.drop / size if size > 0.0 else -np.inf  # s: when it was let go
     q = np.empty((len(times), model.nq))
     for row, t in zip(q, times, strict=True):

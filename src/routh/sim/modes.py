@@ -4,6 +4,9 @@ In the plane every mode is tried: a closed contact opens, slips on or, where it 
 to slip either way. So "no mode" is a proof of Painlevé's paradox and "several" a proof of ambiguity. In
 space the direction in which slip begins is not enumerable; there and where the modes are too many, one
 solution comes from the complementarity problem instead.
+
+`likely` solves all modes at once, to see which ones deserve a closer look; `find_modes` looks; `select` says
+in which the motion can go on, with ties between modes settled by a look ahead.
 """
 
 from __future__ import annotations
@@ -32,9 +35,10 @@ from routh.sim.mechanism import Mechanism, Snapshot
 from routh.status import Status
 from routh.validation import Array
 
-# Contact modes at a glance: all modes of a state solved at once, to see which ones deserve a closer look.
-
-
+MOST_MODES = 1024
+_REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in space
+_AHEAD = 1e-6  # s, how far ahead ties are looked at
+_ROUNDING = 1e-7  # residual of a mode's equations that is still rounding a moment later
 _LOOKED_AT = 1e3 * tolerances.CONTACT_FORCE  # what a mode may miss and still be looked at
 _SINGULAR = 1e-9  # reciprocal condition below which a system is looked at on its own
 
@@ -118,10 +122,6 @@ def _possible(
     return np.asarray(fits)
 
 
-MOST_MODES = 1024
-_REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in space
-
-
 def find_modes(problem: ContactProblem) -> tuple[list[list[ModeForces]], bool]:
     """Every solution where the modes can be enumerated, else those that were found.
 
@@ -132,10 +132,8 @@ def find_modes(problem: ContactProblem) -> tuple[list[list[ModeForces]], bool]:
     enumerable = count <= MOST_MODES
     found: list[ModeForces] = []
     if enumerable:
-        for mode in likely(problem, choices):
-            candidate = forces_of(problem, mode)
-            if is_valid(problem, candidate):
-                found.append(candidate)
+        candidates = (forces_of(problem, mode) for mode in likely(problem, choices))
+        found = [candidate for candidate in candidates if is_valid(problem, candidate)]
     complete = enumerable and not (problem.free.shape[1] > 2 and bool(problem.starts.any()))
     if not found or not complete:
         extra = _by_complementarity(problem)
@@ -193,9 +191,8 @@ def _by_complementarity(problem: ContactProblem) -> ModeForces | None:
             return solution
         if nt == 2:
             angle = np.arctan2(force[:, 2], force[:, 1])[:, None]
-            around = (
-                angle + np.concatenate([[-0.5, 0.0, 0.5], np.pi / width * np.array([0.5, 1, 1.5])]) * width
-            )
+            offsets = np.concatenate([[-0.5, 0.0, 0.5], np.pi / width * np.array([0.5, 1, 1.5])])
+            around = angle + offsets * width
             directions = np.stack([np.cos(around), np.sin(around)], axis=2)
             width /= 6.0
     return None
@@ -254,11 +251,8 @@ def _aligned(problem: ContactProblem, mode: Mode) -> Mode:
             result[j] = (x * acceleration[i, 2] - y * acceleration[i, 1]) / problem.acceleration_unit[i]
         return result
 
-    start = []
-    for k in at:
-        x, y = mode[k].direction or (1.0, 0.0)
-        start.append(np.arctan2(y, x))
-    found = root(across, np.array(start), tol=1e-13)
+    ways = np.array([mode[k].direction for k in at])
+    found = root(across, np.arctan2(ways[:, 1], ways[:, 0]), tol=1e-13)
     return turned(found.x) if np.all(np.isfinite(found.x)) else mode
 
 
@@ -284,24 +278,11 @@ def _polyhedral(problem: ContactProblem, directions: Array) -> Array | None:
         W[m + j * k : m + (j + 1) * k, n + j] = 1.0
         W[n + j, i] = problem.mu[i]
         W[n + j, m + j * k : m + (j + 1) * k] = -1.0
-    force_unit = np.concatenate([problem.force_unit, np.repeat(problem.force_unit[starting], k)])
-    speed_unit = np.concatenate(
-        [problem.acceleration_unit, np.repeat(problem.acceleration_unit[starting], k)]
-    )
-    result = solve(
-        W,
-        q,
-        z_unit=np.concatenate([force_unit, problem.acceleration_unit[starting]]),
-        w_unit=np.concatenate([speed_unit, problem.force_unit[starting]]),
-    )
+    force, speed = problem.force_unit, problem.acceleration_unit
+    z_unit = np.concatenate([force, np.repeat(force[starting], k), speed[starting]])
+    w_unit = np.concatenate([speed, np.repeat(speed[starting], k), force[starting]])
+    result = solve(W, q, z_unit=z_unit, w_unit=w_unit)
     return (flat @ result.z[:n]).reshape(m, width) if result.status is Status.SOLVED else None
-
-
-# Which contact modes a state can continue in; ties between modes are settled by a look ahead.
-
-
-_AHEAD = 1e-6  # s, how far ahead ties are looked at
-_ROUNDING = 1e-7  # residual of a mode's equations that is still rounding a moment later
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,20 +302,17 @@ def select(
     """
     velocity = snapshot.contact_velocity[resting, 1:]
     size = np.linalg.norm(velocity, axis=1, keepdims=True)
-    slip = np.where(
-        slipping[resting][:, None] & (size > 0.0), velocity / np.where(size > 0.0, size, 1.0), 0.0
-    )
+    slides = slipping[resting][:, None] & (size > 0.0)
+    slip = np.where(slides, velocity / np.where(slides, size, 1.0), 0.0)
     problem = contact_problem(snapshot, resting, mechanism.mu, slip)
     groups, complete = find_modes(problem)
     choices = []
     for group in groups:
         left = [solution for solution in group if solution.mode not in excluded]
         if left:
-            scores = (
-                [_score(mechanism, snapshot, resting, solution, slip) for solution in left]
-                if left[1:]
-                else [0.0]
-            )
+            scores = [0.0]
+            if len(left) > 1:
+                scores = [_score(mechanism, snapshot, resting, solution, slip) for solution in left]
             best = max(scores)
             # of equally good modes the one with the fewest closed contacts: it asks for no force
             near = [s for s, score in zip(left, scores, strict=True) if score >= best - 1e-12]

@@ -1,4 +1,8 @@
-"""Event-driven simulation through impacts: solutions of the time-augmented inclusion HP23 (53)."""
+"""Event-driven simulation through impacts: solutions of the time-augmented inclusion HP23 (53).
+
+`simulate` is at the end; `Run` is its loop (impact, choose a mode, flow, and again); `Recorder` writes it
+down.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,8 @@ from routh.sim.trajectory import Event, Trajectory
 from routh.status import Status
 from routh.validation import Array, integer, real
 
-# Collects the samples and events of an event-driven simulation.
+_FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
+MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
 
 
 class Recorder:
@@ -101,7 +106,6 @@ class Recorder:
     def trajectory(self) -> Trajectory:
         """Everything so far."""
         q, v = np.array(self.q), np.array(self.v)
-        energies = getattr(self.model, "energies", self._energies)(q, v)
         return Trajectory(
             np.array(self.t),
             q,
@@ -110,7 +114,7 @@ class Recorder:
             impulses=np.array(self.impulses),
             events=tuple(self.events),
             forces={"contacts": np.array(self.forces), "contacts after": np.array(self.forces_after)},
-            energies=energies,
+            energies=getattr(self.model, "energies", self._energies)(q, v),
             status=np.array(self.status, dtype=np.int8),
             residuals=np.array(self.residuals),
             contacts=self.names,
@@ -123,13 +127,6 @@ class Recorder:
         if potential is not None:
             found["potential"] = np.array([potential(p) for p in q])
         return found
-
-
-# The loop of the event-driven simulation: impact, choose a mode, flow, and again.
-
-
-_FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
-MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -163,9 +160,8 @@ class Run:
         self.mechanism, self.settings = mechanism, settings
         self.t, self.q, self.v = state.t, state.q, state.v
         self.record = Recorder(mechanism.model, state.t, state.q, state.v)
-        self.grid = state.t + settings.sample_dt * np.arange(
-            1, int((settings.end - state.t) / settings.sample_dt) + 1
-        )
+        count = int((settings.end - state.t) / settings.sample_dt)
+        self.grid = state.t + settings.sample_dt * np.arange(1, count + 1)
         self.mode: Mode = ()
         self.excluded: set[Mode] = set()
         self.stopped_slip: set[int] = set()  # contacts whose slip has just come to an end
@@ -249,6 +245,7 @@ class Run:
         law, result = self._resolved(problem, names)
         kind = "impact without collision" if without_collision else "impact"
         took_part = tuple(rows[i] for i in np.flatnonzero(result.impulse[:, 0] > 0.0))
+        told = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
         self.record.event(
             kind,
             took_part,
@@ -259,9 +256,13 @@ class Run:
             v_after=result.v.copy(),
             steps=len(result.path.impulse),
             path=str(result.path.kind),
-            **_law_words(law),
+            law=type(law).__name__,
+            **told,
         )
-        self._record_path(result, rows)
+        for v, increment in zip(result.path.v[1:], result.path.impulse, strict=True):
+            impulse = np.zeros((self.mechanism.nc, self.mechanism.width))
+            impulse[rows] = increment
+            self.record.add(self.t, self.q, v, impulse, status=result.status, residual=result.residual)
         if not result.status.ok:
             return self._stop(result.status, f"the impact law ended with: {result.status.sentence}")
         self.scale = problem.speed
@@ -315,12 +316,6 @@ class Run:
             if found is not None and found.status.ok:
                 return law, found
         return law, law(problem, self.settings.rng, without_collision=without_collision)
-
-    def _record_path(self, result: ImpactResult, rows: list[int]) -> None:
-        for v, increment in zip(result.path.v[1:], result.path.impulse, strict=True):
-            impulse = np.zeros((self.mechanism.nc, self.mechanism.width))
-            impulse[rows] = increment
-            self.record.add(self.t, self.q, v, impulse, status=result.status, residual=result.residual)
 
     def _flow(self, resting: list[int], chosen: ModeForces) -> None:
         """Move smoothly in the chosen mode and log how it differs from the one before."""
@@ -426,17 +421,16 @@ class Run:
 
     def _continuation(self, contacts: list[int]) -> str:
         """What the state at an accumulation point is: verified before the simulation goes on from it."""
-        tolerance = self._contacts()[2]
-        choices = self._select(contacts, tolerance).choices
+        choices = self._select(contacts, self._contacts()[2]).choices
         if not choices:
             return "impact without collision"
         force = np.zeros((self.mechanism.nc, self.mechanism.width))
         force[contacts] = choices[0].force
         snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
-        still = self.mechanism.speed(self.q, snapshot.acceleration(force)) <= 1e-6 * self.mechanism.speed(
-            self.q, snapshot.free
+        pushed, free, speed = (
+            self.mechanism.speed(self.q, v) for v in (snapshot.acceleration(force), snapshot.free, self.v)
         )
-        if still and self.mechanism.speed(self.q, self.v) <= self.scale * tolerances.REST:
+        if pushed <= 1e-6 * free and speed <= self.scale * tolerances.REST:
             return "equilibrium"
         return "sustained contact" if choices[0].mode else "separation"
 
@@ -449,11 +443,6 @@ class Run:
         self.record.event("stop", (), reason=reason, status=status.name)
         self.record.status[-1] = status
         self.stopped = True
-
-
-def _law_words(law: ImpactLaw) -> dict[str, object]:
-    words = {name: getattr(law, name) for name in ("friction", "facets") if hasattr(law, name)}
-    return {"law": type(law).__name__, **words}
 
 
 class SimulateOptions(TypedDict, total=False):
@@ -490,12 +479,12 @@ def simulate(
 ) -> Trajectory:
     """One motion of ``model`` from ``state``, through every impact on the way.
 
-    Between events the motion is smooth and integrated by SciPy (DOP853; Radau
-    where slow slip in space is stiff). Closed contacts carry forces that
-    satisfy HP23 (12) and (16) exactly: all contact modes that the accelerations allow are found, one is drawn
-    where there are several (event "choice"), and where there is none an impact without collision is asked
-    of the law (Painlevé). Contacts that close within ``window`` of each other collide simultaneously: those
-    still open push from their distance. Impacts that accumulate are extrapolated (event "zeno").
+    Between events the motion is smooth and integrated by SciPy (DOP853; Radau where slow slip in space is
+    stiff). Closed contacts carry forces that satisfy HP23 (12) and (16) exactly: all contact modes that the
+    accelerations allow are found, one is drawn where there are several (event "choice"), and where there is
+    none an impact without collision is asked of the law (Painlevé). Contacts that close within ``window`` of
+    each other collide simultaneously: those still open push from their distance. Impacts that accumulate are
+    extrapolated (event "zeno").
 
     Parameters
     ----------

@@ -175,9 +175,8 @@ class _Pass:
                 for part in _CONTACT:
                     self.contacts[part] += getattr(gradient, part)
                 continue
-            friction = (
-                "tangential_" if isinstance(gradient, ContactGradient) else ""
-            )  # a model's bounded rows
+            # a model's bounded rows are the friction of contacts
+            friction = "tangential_" if isinstance(gradient, ContactGradient) else ""
             for name, total in self.rows[item.name].items():
                 total += getattr(gradient, friction + name)
 

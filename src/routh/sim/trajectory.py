@@ -118,7 +118,7 @@ class Trajectory(Drawable, Tabular, Stored):
 
     def __repr__(self) -> str:
         ends = f"{self.t[0]:.4g} to {self.t[-1]:.4g} s" if len(self) else "empty"
-        return f"Trajectory({ends}, samples={len(self)}, impacts={self.impact_count}, ok={self.ok})"
+        return f"Trajectory({ends}, samples={len(self)}, impacts={count_impacts(self.events)}, ok={self.ok})"
 
     @property
     def soon(self) -> dict[str, float]:
@@ -183,11 +183,6 @@ class Trajectory(Drawable, Tabular, Stored):
         return cls(**given, **groups, events=events, contacts=tuple(map(str, told["contacts"])))
 
     @property
-    def impact_count(self) -> int:
-        """How many impacts there were."""
-        return sum(event.kind.startswith("impact") for event in self.events)
-
-    @property
     def final(self) -> State:
         """The last state."""
         return self[-1]
@@ -212,6 +207,11 @@ class Trajectory(Drawable, Tabular, Stored):
         codes = np.zeros(0) if self.status is None else self.status
         pairs = ((float(t), Status(int(code))) for t, code in zip(self.t, codes, strict=False))
         return [(t, status) for t, status in pairs if not status.ok]
+
+
+def count_impacts(events: Sequence[Event]) -> int:
+    """How many of the events are impacts."""
+    return sum(event.kind.startswith("impact") for event in events)
 
 
 def earliest(seen: Iterable[Mapping[str, float]]) -> dict[str, float]:

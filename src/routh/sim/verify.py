@@ -29,15 +29,11 @@ from routh.models.simultaneity import TOUCHING
 from routh.results import PathKind
 from routh.sim.trajectory import Event, Trajectory
 from routh.text import for_terminal
-from routh.validation import Array, Options
+from routh.validation import Array
 
-# What a trajectory and its model say, gathered for the check of the one against the other.
-#
-# What counts as closed, as at rest and as slip is said here once, by the tolerances that the simulator uses:
-# between events a contact moves when it is faster than what an integrator leaves over; at an event, where a
-# law or a choice of contact mode takes slow motion for none, when it is faster than `tolerances.REST`.
-
-
+_ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
+_TURNS = 8  # parts of an interval over which rotations are added up
+_EDGES = 64  # of a spatial friction cone, in the membership test
 _KEPT = 4  # configurations whose Jacobians are kept: both ends of an interval, its middle, and one more
 
 Control = Callable[[float, Array, Array], ArrayLike]
@@ -83,7 +79,12 @@ class Verdict:
 
 
 class Evidence:
-    """The trajectory, the model's answers at its states, and the book of conditions."""
+    """The trajectory, the model's answers at its states, and the book of conditions.
+
+    What counts as closed, as at rest and as slip is said here once, by the tolerances of the simulator:
+    between events a contact moves when it is faster than what an integrator leaves over; at an event, where a
+    law or a choice of contact mode takes slow motion for none, when it is faster than `tolerances.REST`.
+    """
 
     def __init__(self, model: Model, trajectory: Trajectory, control: Control | None) -> None:
         assert trajectory.s is not None
@@ -98,7 +99,11 @@ class Evidence:
         self.gaps = np.array([model.gaps(q) for q in trajectory.q])
         squares = [v @ model.mass(q) @ v for q, v in zip(trajectory.q, trajectory.v, strict=True)]
         self.speed = np.sqrt(np.maximum(squares, 0.0))  # |v|_M
-        self.fastest = max(float(self.speed.max()), tolerances.FALL * self._fall())
+        # the speed |v|_M that the smooth forces alone would give from rest: a unit for what stands still
+        t, q = trajectory.t, trajectory.q[0]
+        force = self.smooth_force(float(t[0]), q, trajectory.v[0])
+        fall = float(np.sqrt(force @ np.linalg.solve(model.mass(q), force))) * float(t[-1] - t[0])
+        self.fastest = max(float(self.speed.max()), tolerances.FALL * fall)
         self.before_impact, self.settling = self._instants()
         self.reach = np.maximum(1.0, np.abs(trajectory.q).max(axis=1))
         self.strongest = max(
@@ -115,12 +120,6 @@ class Evidence:
         begins = np.zeros(len(self.speed), dtype=bool)
         begins[[event.index for event in self.trajectory.events]] = True
         return np.where(shared, fastest, 0.0), np.where(shared | begins, fastest, 0.0)
-
-    def _fall(self) -> float:
-        """The speed |v|_M that the smooth forces alone would give from rest: a unit for what stands still."""
-        t, q, v = self.trajectory.t, self.trajectory.q[0], self.trajectory.v[0]
-        force = self.smooth_force(float(t[0]), q, v)
-        return float(np.sqrt(force @ np.linalg.solve(self.model.mass(q), force))) * float(t[-1] - t[0])
 
     def J(self, q: Array) -> Array:
         """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
@@ -186,12 +185,6 @@ class Evidence:
         self.book.note(condition, i, float((unexplained / inertia).max()), share * speed)
 
 
-# Impacts and accumulations of impacts against HP23 (49), (72) and (39).
-
-
-_ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
-
-
 def check_impact(e: Evidence, i: int) -> None:
     """(49): t and q stand still, and v changes by impulses that the law allows."""
     trajectory = e.trajectory
@@ -208,8 +201,9 @@ def check_impact(e: Evidence, i: int) -> None:
     e.momentum("momentum of impacts", i, unexplained, tolerances.VERIFY_MOMENTUM, unresolved)
     closed = e.may_touch(i)
     data = {} if event is None else event.data
-    away = _window_distance(e, i, data)
-    if away is not None:
+    away = None  # how far open each contact may be that takes part, (nc,) m: its approach within the window
+    if data.get("window") is not None and "v_before" in data:
+        away = np.maximum(-(J[:, 0] @ data["v_before"]) * float(data["window"]), TOUCHING)
         closed |= e.gaps[i] <= away
     if not np.any(e.restitution[closed] > 0.0):
         gained = e.speed[i] - e.speed[i - 1]
@@ -235,14 +229,6 @@ def check_impact(e: Evidence, i: int) -> None:
             e.book.note("normal impulses dissipate", i, power, size * unsure)
         slip = velocity[c, 1:]
         e.dissipation(i, c, impulse[c], slip, size=size, noise=unsure, directions=directions)
-
-
-def _window_distance(e: Evidence, i: int, data: Options) -> Array | None:
-    """How far open each contact may be that takes part, (nc,) m: what it approaches by within the window."""
-    if data.get("window") is None or "v_before" not in data:
-        return None
-    rate = e.J(e.trajectory.q[i])[:, 0] @ data["v_before"]
-    return np.maximum(-rate * float(data["window"]), TOUCHING)
 
 
 def check_accumulation(e: Evidence, i: int, event: Event) -> None:
@@ -281,13 +267,6 @@ def check_outcomes(e: Evidence) -> None:
             q, closed = e.trajectory.q[i], e.gaps[i] <= tolerances.CLOSED_GAP
             approach = -(e.J(q)[:, 0] @ e.trajectory.v[i]) / e.noise(q, e.before_impact[i])
             e.book.note("no approach after impacts", i, float(approach[closed].max(initial=0.0)), 1.0)
-
-
-# Smooth intervals of a trajectory against HP23 (47), (52) and (53).
-
-
-_TURNS = 8  # parts of an interval over which rotations are added up
-_EDGES = 64  # of a spatial friction cone, in the membership test
 
 
 def check_smooth(e: Evidence, i: int) -> None:
@@ -363,7 +342,9 @@ def _middle(e: Evidence, i: int, t: float, q: Array, v: Array, a: Array) -> None
     discretised = tolerances.VERIFY_DYNAMICS * h * max(free, float(np.linalg.norm(target)))
     rays = _allowed(e, i, q, v, discretised)
     if len(rays):
-        misfit = _distance_to_cone((rays @ metric.T).T, target)
+        edges = (rays @ metric.T).T
+        whole = bool(np.isfinite(edges).all() and np.isfinite(target).all())
+        misfit = float(nnls(edges / np.linalg.norm(edges, axis=0), target)[1]) if whole else np.inf
     left_over = tolerances.VERIFY_INTEGRATOR * e.fastest + tolerances.VERIFY_REST * e.settling[i - 1]
     allowed = discretised + 1.5 * left_over  # the cubic's acceleration has 1.5 (v1 - v0) / h
     e.book.note("inclusion (53)", i, misfit * h, allowed)
@@ -415,14 +396,6 @@ def _rests(e: Evidence, k: int) -> np.ndarray:
     return np.array([closed & (velocity[:, 0] <= noise), np.linalg.norm(velocity[:, 1:], axis=1) <= noise])
 
 
-def _distance_to_cone(generators: Array, target: Array) -> float:
-    """Distance of a vector to the cone of the columns of ``generators``."""
-    if not (np.all(np.isfinite(generators)) and np.all(np.isfinite(target))):
-        return np.inf
-    unit = np.linalg.norm(generators, axis=0)
-    return float(nnls(generators / unit, target)[1])
-
-
 def verify(model: Model, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:
     """Hold a trajectory of `routh.simulate` against HP23 (53), sample by sample.
 
@@ -432,8 +405,11 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
     """
     if trajectory.s is None or trajectory.impulses is None:
         raise ValueError("trajectory: has no augmented time; wanted one of `routh.simulate`")
-    faults = [Violation("finite numbers", i, np.inf) for i in _not_finite(trajectory)]
-    if faults:
+    # found first: whether arithmetic on NaN warns depends on the machine
+    arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
+    flat = [np.reshape(array, (len(trajectory), -1)) for array in (*arrays, *trajectory.forces.values())]
+    bad = np.flatnonzero(~np.all(np.isfinite(np.hstack(flat)), axis=1)).tolist()
+    if faults := [Violation("finite numbers", i, np.inf) for i in bad]:
         return Verdict(faults, {"finite numbers": np.inf}, {"finite numbers": len(trajectory)})
     evidence = Evidence(model, trajectory, control)
     _check_samples(evidence)
@@ -448,14 +424,6 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
     check_outcomes(evidence)
     _check_energy(evidence)
     return evidence.book
-
-
-def _not_finite(trajectory: Trajectory) -> list[int]:
-    """Samples with NaN or infinity, found first: whether arithmetic on NaN warns depends on the machine."""
-    arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
-    arrays += trajectory.forces.values()
-    flat = [np.asarray(array).reshape(len(trajectory), -1) for array in arrays]
-    return np.flatnonzero(~np.all(np.isfinite(np.hstack(flat)), axis=1)).tolist()
 
 
 def _check_samples(e: Evidence) -> None:

@@ -77,16 +77,15 @@ def contact_rows(near: Near) -> list[ContactRow]:
     then in units of ``mu_weak / mu``.
     """
     model, data = near.model, near.data
-    found = [contact for contact in near_contacts(data) if min(contact.geom) >= 0]
-    pairs = [(geom_name(model, int(c.geom[0])), geom_name(model, int(c.geom[1]))) for c in found]
     rows = []
-    for contact, (first, second) in zip(found, pairs, strict=True):
+    for contact in (one for one in near_contacts(data) if min(one.geom) >= 0):
+        first, second = (geom_name(model, int(geom)) for geom in contact.geom)
         frame = np.array(contact.frame, dtype=np.float64).reshape(3, 3)
         J = frame @ relative_jacobian(model, data, contact.geom, contact.pos)
         mu, scale = friction(contact)
         J[1:] *= scale[:, None]
-        name, dist = f"{second}/{first}", float(contact.dist)
-        place = RobotContact(name, "contact", first, second, dist, contact.pos.copy(), frame)
+        where = float(contact.dist), contact.pos.copy(), frame
+        place = RobotContact(f"{second}/{first}", "contact", first, second, *where)
         rows.append(ContactRow(place, J, mu))
     return rows
 
@@ -102,13 +101,10 @@ def friction(contact: MjContact) -> tuple[float, Array]:
 
 def relative_jacobian(model: MjModel, data: MjData, geoms: Array, point: Array) -> Array:
     """Velocity of the second geom's material point less that of the first's, per qvel, (3, nv), world."""
-    mujoco = engine()
-    sides = []
-    for geom in geoms:
-        jacobian = np.zeros((3, model.nv))
-        mujoco.mj_jac(model, data, jacobian, None, point, int(model.geom_bodyid[geom]))
-        sides.append(jacobian)
-    return sides[1] - sides[0]
+    sides = np.zeros((2, 3, model.nv))
+    for side, geom in zip(sides, geoms, strict=True):
+        engine().mj_jac(model, data, side, None, point, int(model.geom_bodyid[geom]))
+    return np.asarray(sides[1] - sides[0])
 
 
 def limit_rows(near: Near) -> list[ContactRow]:

@@ -48,6 +48,19 @@ def mass_matrix(model: MjModel, data: MjData) -> Array:
     return M
 
 
+class OwnData:
+    """Something with a ``model`` and MuJoCo's ``data`` for it, which are made anew in another process."""
+
+    model: MjModel
+    data: MjData
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "data"}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state, data=engine().MjData(state["model"]))
+
+
 @dataclass(frozen=True, eq=False)
 class Near:
     """What is near in one state: contacts in ``data.contact``, and the rows of equalities and limits."""

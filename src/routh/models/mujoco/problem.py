@@ -87,9 +87,8 @@ def build(
     real_array("qpos", data.qpos, [(model.nq,)])
     qvel = real_array("qvel", data.qvel, [(model.nv,)])
     reach, later = reach_at(model, data, rules), list[ContactRow]()
-    if (
-        rules.horizon > 0.0
-    ):  # a look of its own: which points MuJoCo finds of a pair depends on how far it looks
+    if rules.horizon > 0.0:
+        # a look of its own: which points MuJoCo finds of a pair depends on how far it looks
         later = _rows(look_around(model, data, SOON * reach), rules, pairs)
     near = look_around(model, data, reach)
     M, rows = mass_matrix(near.model, near.data), _rows(near, rules, pairs)
@@ -153,11 +152,10 @@ def problems(
 
 def _can_watch(model: MjModel, data: MjData) -> bool:
     """Whether the compiled code knows all that the model can do in an impact."""
-    mujoco = engine()
-    balls = model.jnt_type == int(mujoco.mjtJoint.mjJNT_BALL)
-    limited = bool(np.any(model.jnt_limited[balls])) or bool(np.any(model.tendon_limited))
+    balls = model.jnt_type == int(engine().mjtJoint.mjJNT_BALL)
     active = model.eq_active0 if data is None else data.eq_active
-    return not (limited or bool(np.any(active)) or int(getattr(model, "nflex", 0)) > 0)
+    unknown = model.jnt_limited[balls], model.tendon_limited, active, getattr(model, "nflex", 0)
+    return not any(map(np.any, unknown))
 
 
 def _one_by_one(
@@ -183,10 +181,9 @@ def _watched(
     from routh.models.mujoco.states import Watch  # loads LLVM
 
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)
-    states = np.flatnonzero(finite)
     M = np.zeros((len(qpos), model.nv, model.nv))
     reasons = {int(k): NOT_FINITE for k in np.flatnonzero(~finite)}
-    watch = Watch(model, data, rules, qpos, qvel, states)
+    watch = Watch(model, data, rules, qpos, qvel, np.flatnonzero(finite))
     rows, labels = PaddedRows(len(qpos), model.nv), watch.watcher.labels()
 
     def take(piece: WatchedRows) -> None:

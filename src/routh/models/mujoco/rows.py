@@ -98,11 +98,8 @@ def fastest_point(
     fastest = 0.0
     for geom in range(radius.shape[0]):
         root, dof = bodies[geom, 0], bodies[geom, 1]
-        x, y, z = (
-            pos[geom, 0] - centre[root, 0],
-            pos[geom, 1] - centre[root, 1],
-            pos[geom, 2] - centre[root, 2],
-        )
+        x, y = pos[geom, 0] - centre[root, 0], pos[geom, 1] - centre[root, 1]
+        z = pos[geom, 2] - centre[root, 2]
         u, v, w, a, b, c = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         while dof >= 0:
             rate = qvel[dof]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.base import SpringRows, State
 from routh.models.mujoco.contacts import joint_names, named
-from routh.models.mujoco.engine import engine, switched_off, widen
+from routh.models.mujoco.engine import OwnData, engine, switched_off, widen
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -63,7 +63,7 @@ def equality_names(model: MjModel) -> tuple[str, ...]:
     return tuple(named(model, "equality", int(i)) for i in np.flatnonzero(model.eq_active0))
 
 
-class Springs:
+class Springs(OwnData):
     """The spring-dampers of a model, in groups, and MuJoCo's forces without them.
 
     Parameters
@@ -100,12 +100,6 @@ class Springs:
             ("joint friction", "bounded", np.isin(self._key[:, 0], slips)),
             ("limits", "one way", self._key[:, 0] > max(slips)),
         )
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "data"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, data=engine().MjData(state["model"]))
 
     def rows_by_name(self) -> dict[str, tuple[str, ...]]:
         """Groups as trajectories name them -> what each row of them belongs to."""

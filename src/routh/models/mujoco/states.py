@@ -109,9 +109,8 @@ class Watcher:
 
     def _look_at(self, qpos: Array, qvel: Array, states: np.ndarray, near_limit: np.ndarray) -> np.ndarray:
         """Fill the buffers with those of the states in which something is near; returns these."""
-        mujoco, wide, data = engine(), self.wide, self.data
-        position, kinematics, centres = data.qpos, mujoco.mj_kinematics, mujoco.mj_comPos
-        collide = mujoco.mj_collision
+        mujoco, wide, data, position = engine(), self.wide, self.data, self.data.qpos
+        kinematics, centres, collide = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
         kept: list[int] = []
         count = 0
         for state, near in zip(states, near_limit, strict=True):

@@ -20,7 +20,7 @@ import numpy as np
 
 from routh.models.base import SpringRows
 from routh.models.mujoco.contacts import geom_name, near_contacts, relative_jacobian
-from routh.models.mujoco.engine import engine, switched_off, widen
+from routh.models.mujoco.engine import OwnData, engine, switched_off, widen
 from routh.models.robot import listed
 from routh.status import ModelError
 from routh.validation import Array
@@ -263,7 +263,7 @@ def flat_pairs(model: MjModel, found: Sequence[Touch]) -> np.ndarray:
     return np.array([flat[touch.geom1] and flat[touch.geom2] for touch in found], dtype=bool)
 
 
-class Faces:
+class Faces(OwnData):
     """Contacts of pairs of flat shapes.
 
     Parameters
@@ -285,12 +285,6 @@ class Faces:
         self.mu = {frozenset((pair.geom1, pair.geom2)): pair.mu for pair in pairs}
         self.count = _PER_BODY * min(len(pairs), own.nbody - 1)
         self.data = engine().MjData(own)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "data"}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state, data=engine().MjData(state["model"]))
 
     def at(self, q: Array) -> SpringRows:
         """The rows at a configuration; those that nothing needs are far from touching."""

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
 
 
-# Pinocchio and Coal themselves: the imports.
-
-
 def engine() -> ModuleType:
     """The module ``pinocchio``."""
     return optional("pinocchio", "pinocchio")

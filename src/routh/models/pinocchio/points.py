@@ -126,11 +126,10 @@ def lowest_points(shape: GeometryObject, down: Array) -> tuple[Array, float]:
         return signs * np.asarray(geometry.halfSide), radius
     if isinstance(geometry, coal.Cylinder):
         rim = _rim(float(geometry.radius), down)
-        half = np.array([0.0, 0.0, float(geometry.halfLength)])
-        return np.concatenate([rim + half, rim - half]), radius
+        return np.concatenate([rim + geometry.halfLength * UP, rim - geometry.halfLength * UP]), radius
     if isinstance(geometry, coal.Cone):
-        half = np.array([0.0, 0.0, float(geometry.halfLength)])
-        return np.concatenate([half[None], _rim(float(geometry.radius), down) - half]), radius
+        tip = float(geometry.halfLength) * UP
+        return np.concatenate([tip[None], _rim(float(geometry.radius), down) - tip]), radius
     if isinstance(geometry, coal.Ellipsoid):
         axes = np.asarray(geometry.radii)
         return (axes**2 * down / np.linalg.norm(axes * down))[None], radius
@@ -152,8 +151,7 @@ def _outermost(points: Array) -> Array:
     unique = np.unique(points.round(12), axis=0)
     if len(unique) <= 4:
         return unique
-    corners = []
-    for angle in 2.0 * np.pi * np.arange(16) / 16:
-        corners.append(int(np.argmax(unique[:, :2] @ [np.cos(angle), np.sin(angle)])))
+    angles = 2.0 * np.pi * np.arange(16) / 16
+    corners = np.argmax(unique[:, :2] @ [np.cos(angles), np.sin(angles)], axis=0).tolist()
     lowest = int(np.argmin(unique[:, 2]))
     return unique[list(dict.fromkeys([lowest, *corners]))]

@@ -241,14 +241,10 @@ def _pair_rows(
             continue  # Coal stopped early: the shapes are far apart
         middle = 0.5 * (np.asarray(found.getNearestPoint1()) + np.asarray(found.getNearestPoint2()))
         frame = contact_frames(normal[None])[0]
-        J = frame @ (
-            point_jacobian(model, data, second.parentJoint, middle)
-            - point_jacobian(model, data, first.parentJoint, middle)
-        )
-        name = f"{second.name}/{first.name}"
-        dist = float(found.min_distance)
-        contact = RobotContact(name, "contact", first.name, second.name, dist, middle, frame)
-        rows.append(ContactRow(contact, J, friction(mu, name)))
+        one, other = (point_jacobian(model, data, side.parentJoint, middle) for side in (first, second))
+        name, where = f"{second.name}/{first.name}", (float(found.min_distance), middle, frame)
+        contact = RobotContact(name, "contact", first.name, second.name, *where)
+        rows.append(ContactRow(contact, frame @ (other - one), friction(mu, name)))
     return rows
 
 

@@ -243,10 +243,7 @@ class ContactKinematics:
             rate = towards * (self.separations.jacobian(q) @ v)  # (n.w) - i (t.w)
             curvature = self.pairs / self._distances(separation)
             bias = towards * bias + (rate.imag**2 - 1j * rate.real * rate.imag) * curvature
-        result = np.empty((len(bias), 2))
-        result[:, 0] = bias.real
-        result[:, 1] = -bias.imag
-        return result
+        return np.stack([bias.real, -bias.imag], axis=1)
 
     def normals(self, q: Array) -> Complex:
         """Unit normals, (nc,) complex."""
