@@ -30,8 +30,8 @@ from tosses.impacts import Impact, at_contact, load, meeting_height
 from tosses.predictions import ENERGETIC, MUJOCO, POISSON, SETS, SINGLE
 from tosses.scoring import CONTROLS, Score
 
-FRICTIONS = (0.1, 0.15, 0.2, 0.25)
-RESTITUTIONS = (0.2, 0.3, 0.4, 0.5)
+FRICTIONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+RESTITUTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 SOLREF = [(t, d) for t in (0.004, 0.008, 0.015, 0.020, 0.030) for d in (0.2, 0.3, 0.5, 0.7, 1.0)]
 CLASS = 0.012  # m: corners within this of the lowest one make the class of an impact
 FIT_SAMPLES = 8
