@@ -1,4 +1,4 @@
-"""What results have in common: a picture, a view in notebooks, and tables for other people's tools."""
+"""What results have in common: a picture, a view in notebooks, tables for other tools, an impact's path."""
 
 from __future__ import annotations
 
@@ -122,9 +122,6 @@ def html_view(
         data = base64.b64encode(picture).decode()
         parts.append(f'<img alt="{for_html(title)}" width="380" src="data:image/png;base64,{data}">')
     return "<div>" + "".join(parts) + "</div>"
-
-
-# How an impact went: the velocities passed through, and what the increments between them stand for.
 
 
 class PathKind(enum.StrEnum):

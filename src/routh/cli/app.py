@@ -12,7 +12,7 @@ import routh
 from routh.cli import landings, options, robots
 from routh.cli.output import Output
 from routh.cli.program import app, command
-from routh.cli.requests import FilmRequest, MotionRequest, ScanRequest, SweepRequest, TipRequest
+from routh.cli.requests import AuditRequest, FilmRequest, MotionRequest, ScanRequest, SweepRequest, TipRequest
 
 
 def _version(wanted: bool) -> None:
@@ -230,7 +230,7 @@ def audit(
     landed: landings.Landed,
     placed: robots.Standing,
     output: Output,
-    request: robots.AuditRequest,
+    request: AuditRequest,
     change: options.Change = None,
 ) -> int:
     """Ask of a simulator's impacts, or of the answers of impact laws, whether rigid bodies could do that.
@@ -251,14 +251,14 @@ def audit(
       routh audit box-wall --restitution 0.5 --out laws.png
       routh audit robot.xml --qvel "2:-1" --law moreau --law lzb
     """
-    from routh.cli.audit import run_law_audit
+    from routh.cli.audit import run_audit, run_law_audit
 
     if robots.is_robot(source) and not request.law:
         if request.restitution is not None:
             raise ValueError("--restitution: is for laws; wanted --law NAME with it, or a system")
         robots.refuse_changes(source, change)
         report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
-        return robots.run_audit(Path(source), landed, placed, request, report, output)
+        return run_audit(Path(source), landed, placed, request, report, output)
     options.refuse(landed, "is for rollouts of robots; wanted none of it with a law")
     return run_law_audit(source, placed, request, change or [], output)
 

@@ -1,8 +1,10 @@
-"""``routh audit`` of impact laws: which of them leave the set of outcomes."""
+"""``routh audit``: which impacts of a robot's rollout in MuJoCo leave the set of outcomes; which laws do."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -10,27 +12,97 @@ from routh import systems
 from routh.auditing.comparison import LawAudit, audit_laws
 from routh.cli import options, robots
 from routh.cli.exits import Exit
+from routh.cli.landings import Landed, tell_place
 from routh.cli.output import Output, plain_table
+from routh.cli.requests import AuditRequest
 from routh.cli.run import parse_changes
 from routh.cli.tables import tell_nothing_approaches
+from routh.models.robot import NoContactError
 from routh.problem import ImpactProblem
+from routh.status import Status
 from routh.text import for_rich
 from routh.viz import plot
 
-SAMPLES = 4096
+if TYPE_CHECKING:
+    from routh.auditing.rollout import RolloutAudit
+
+SAMPLES, IMPACT_SAMPLES = 4096, 256  # of the set that laws are held against, and of each impact
+
+
+def run_audit(
+    file: Path, landed: Landed, placed: robots.Standing, request: AuditRequest, report: Path, output: Output
+) -> int:
+    """Roll out, audit, and write the report; the exit code."""
+    from routh.auditing.rollout import audit as audit_rollout
+    from routh.viz.pages import write_report
+
+    lands = landed.lands
+    model, data = robots.load_state(file, placed, lands=lands)
+    with robots.advising(model, placed, lands=lands):
+        if lands:
+            found = robots.landing_of(model, data, landed, placed)
+            data.qpos[:], data.qvel[:] = found.qpos, found.qvel
+            tell_place(found, output)
+        else:
+            with suppress(NoContactError):  # a state without contacts can be
+                robots.state_problem(model, data, placed)
+    robots.tell_keyframes(model, placed, output)
+    soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit)
+    soft |= options.given(window=placed.window, gap=placed.gap)
+    for name in ("duration", "seed", "friction", "max_impacts", "budget"):
+        soft[name] = getattr(request, name)
+    with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
+        audited = audit_rollout(model, data, n=request.samples or IMPACT_SAMPLES, **soft)
+    many = f"{len(audited.impacts)} impact{'s' * (len(audited.impacts) != 1)}"
+    output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  {many} in {audited.duration:g} s")
+    output.show(_impact_table(audited))
+    if audited.status is Status.OUT_OF_TIME:
+        output.show(f"[yellow]cut off:[/yellow] {for_rich(audited.status.sentence)}")
+    for what, notes in (("left out", audited.refused), ("not represented", audited.unrepresented)):
+        for note in notes:
+            output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
+    if not audited.impacts:
+        output.show("No impact in this time: try a longer --duration, or --drop 1.0 to begin with a landing.")
+    write_report(audited, report)
+    output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
+    output.emit(**_impact_data(audited), report=str(report))
+    return Exit.DONE if audited.impacts else Exit.WITHOUT_RESULT
+
+
+def _impact_table(found: RolloutAudit) -> Table:
+    """One row per impact."""
+    table = plain_table(">time, s", ">contacts", ">ambiguity", ">distance", "MuJoCo's outcome")
+    for impact in found.impacts:
+        audit = impact.audit
+        numbers = (f"{impact.time:.3f}", str(impact.problem.nc), f"{audit.outcomes.ambiguity:.3f}")
+        table.add_row(*numbers, f"{audit.distance:.3f}", for_rich(audit.verdict))
+    return table
+
+
+def _impact_data(found: RolloutAudit) -> dict[str, object]:
+    """The audit for machines."""
+    impacts = [
+        {
+            "time": impact.time,
+            "contacts": list(impact.problem.names),
+            "ambiguity": impact.audit.outcomes.ambiguity,
+            "distance": impact.audit.distance,
+            "inside": impact.audit.inside,
+            "broken": [str(broken) for broken in impact.audit.broken],
+        }
+        for impact in found.impacts
+    ]
+    told = {name: getattr(found, name) for name in ("duration", "refused", "skipped", "unrepresented")}
+    return {**told, "status": found.status.name, "impacts": impacts}
 
 
 def run_law_audit(
-    source: str, placed: robots.Standing, request: robots.AuditRequest, changes: list[str], output: Output
+    source: str, placed: robots.Standing, request: AuditRequest, changes: list[str], output: Output
 ) -> int:
     """Ask the laws, print where their answers lie, and draw them in the set; the exit code."""
-    of_rollouts = robots.AuditRequest(
-        duration=request.duration,
-        max_impacts=request.max_impacts,
-        impact_deepest=request.impact_deepest,
-        impact_past_limit=request.impact_past_limit,
-    )
-    options.refuse(of_rollouts, "is for rollouts of robots; laws are asked about one impact")
+    names = ("duration", "max_impacts", "impact_deepest", "impact_past_limit")
+    of_rollouts = {name: getattr(request, name) for name in names}
+    options.refuse(AuditRequest(**of_rollouts), "is for rollouts of robots; laws are asked about one impact")
     place = None if request.out is None else options.output_file(request.out, options.PICTURES)
     problem = _problem(source, placed, changes)
     if request.restitution is not None:
@@ -39,20 +111,14 @@ def run_law_audit(
     if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output, "")
     with output.busy("drawing outcomes and asking the laws"):
-        found = audit_laws(
-            problem,
-            request.law,
-            n=request.samples or SAMPLES,
-            seed=request.seed,
-            friction=request.friction,
-            budget=request.budget,
-        )
+        drawing = {name: getattr(request, name) for name in ("seed", "friction", "budget")}
+        found = audit_laws(problem, request.law, n=request.samples or SAMPLES, **drawing)
     answered = [one for one in found.answers if one.audit is not None]
     words = ", ".join(found.outside) if found.outside else "none"
     output.answer([f"{len(found.outside)} of {len(answered)} laws leave the set: {words}."])
-    output.show("", title, _table(found))
+    output.show("", title, _law_table(found))
     written = output.picture(place, lambda: plot(found))
-    output.emit(**_data(found), picture=written)
+    output.emit(**_law_data(found), picture=written)
     return Exit.DONE if answered else Exit.WITHOUT_RESULT
 
 
@@ -70,7 +136,7 @@ def _problem(source: str, placed: robots.Standing, changes: list[str]) -> Impact
     return systems.impact(source, **parse_changes(changes, source))
 
 
-def _table(found: LawAudit) -> Table:
+def _law_table(found: LawAudit) -> Table:
     """One row per law."""
     before = max(float(found.problem.kinetic_energy()), 1e-300)
     table = plain_table("law", ">energy (%)", ">distance", "its answer")
@@ -83,7 +149,7 @@ def _table(found: LawAudit) -> Table:
     return table
 
 
-def _data(found: LawAudit) -> dict[str, object]:
+def _law_data(found: LawAudit) -> dict[str, object]:
     """The audit for machines."""
     rows = [
         {

@@ -1,4 +1,4 @@
-"""``routh animate robot.xml``: a film of a landing with its outcomes as ghosts."""
+"""``routh animate``: a film of a system's futures, or of a robot's landing with its outcomes as ghosts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from routh.viz.robot_film import Ghosts
 
 
-# ``routh animate``: a film of a system's motion, or of a fan of its futures.
-
-
 FUTURES = 8  # on top of each other
+_SAMPLES = 512
+_GROUPS = 6  # colours for combinations of modes; rarer ones share the last
+_BEFORE = 0.1  # s of the fall that are shown
 
 
 def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> int:
@@ -58,11 +58,6 @@ def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> i
     told = {"futures": count, "file": str(written), "impacts": bundle.impacts, "ended": ended}
     output.emit(system=name, **told)
     return Exit.WITHOUT_RESULT if ended else Exit.DONE
-
-
-_SAMPLES = 512
-_GROUPS = 6  # colours for combinations of modes; rarer ones share the last
-_BEFORE = 0.1  # s of the fall that are shown
 
 
 def frame_times(wanted: FilmRequest) -> Array:

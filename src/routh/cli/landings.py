@@ -1,4 +1,4 @@
-"""Landings on the command line: options of ``routh impact --drop`` and ``routh scan``."""
+"""Landings on the command line: how a robot comes down, as options; the landing; what is said of it."""
 
 from __future__ import annotations
 
@@ -74,6 +74,18 @@ class Landed:
         ),
     ] = None
 
+    @property
+    def lands(self) -> bool:
+        """Whether the robot is to land; what is for landings only is refused where it is not."""
+        if self.drop is None:
+            options.refuse(self, "is for landings; wanted --drop SPEED with it")
+        return self.drop is not None
+
+    @property
+    def down(self) -> float:
+        """How fast it comes down, m/s; 1 where nothing was said."""
+        return 1.0 if self.drop is None else self.drop
+
     def joints(self) -> dict[str, float]:
         """Joint values by name."""
         return _by_name("--joint", self.joint)
@@ -98,14 +110,13 @@ def _by_name(option: str, texts: list[str] | None) -> dict[str, float]:
 
 
 def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
-    """The landing of an MjModel that the command line asked for, by default at 1 m/s."""
+    """The landing of an MjModel that the command line asked for."""
     from routh.models import landing
 
     told: Options = {name: getattr(landed, name) for name in NUMBERS}
     told["heading"] = landed.heading or 0.0
     told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
-    drop = 1.0 if landed.drop is None else landed.drop
-    return landing(model, drop=drop, **told, **options.given(**further))
+    return landing(model, drop=landed.down, **told, **options.given(**further))
 
 
 def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: str, seed: int) -> str:

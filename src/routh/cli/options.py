@@ -110,6 +110,13 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
     return _writable(path)
 
 
+def place(out: Path | None, nowhere: bool, default: str, kinds: Sequence[str]) -> Path | None:
+    """Where a picture goes, checked by `output_file`; None where none is wanted."""
+    if out is not None and nowhere:
+        raise ValueError("--out: given together with --no-picture; wanted one of them")
+    return None if nowhere else output_file(out or Path(default), kinds)
+
+
 def output_folder(path: Path) -> Path:
     """The path, if a folder is there or can be made there: likewise."""
     if path.exists() and not path.is_dir():
@@ -199,6 +206,4 @@ class PictureFile:
 
     def place(self, default: str) -> Path | None:
         """The file, checked before the work; None where none is wanted."""
-        if self.out is not None and self.no_picture:
-            raise ValueError("--out: given together with --no-picture; wanted one of them")
-        return None if self.no_picture else output_file(self.out or Path(default), PICTURES)
+        return place(self.out, self.no_picture, default, PICTURES)

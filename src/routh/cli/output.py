@@ -27,7 +27,6 @@ from rich.table import Table
 
 from routh.cli.exits import forget_output, unread
 from routh.cli.options import Json, Quiet
-from routh.compiling import announced_to
 from routh.status import MissingExtraError
 from routh.text import for_rich
 
@@ -145,6 +144,8 @@ class Output:
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
         """What takes long: a spinner with the time, or lines."""
+        from routh.compiling import announced_to  # loads NumPy, which no list needs
+
         if not self.watched:
             now = [text]
             with self._lines(lambda: now[0]), announced_to(lambda told: now.__setitem__(0, told or text)):

@@ -1,4 +1,9 @@
-"""The program, and how a command is added to it."""
+"""The program, and how a command is added to it.
+
+A parameter of a command that is a dataclass stands for one option per field: commands that share a group of
+options declare it once, ``landed: Landed``, and get it whole. Fields that are not declared as options (by
+``Annotated``) keep their defaults; fields that are groups themselves are taken apart.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +18,24 @@ import typer
 
 from routh.cli.exits import Exit, in_short, until_nobody_reads
 
-# Options in groups: a parameter of a command that is a dataclass stands for one option per field.
-#
-# Commands that share a group declare it once, ``landed: Landed``, and get it whole. Fields that are not
-# declared as options (by ``Annotated``) keep their defaults; fields that are groups themselves are taken
-# apart.
-
-
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+GUIDE = """Every outcome that a rigid-body impact can have.
+
+When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
+depends on it. routh samples every order and every overlap, and shows the set of outcomes.
+
+[bold]Start here:[/bold]
+
+  routh list                   the systems that come with routh; routh list NAME: its parameters
+  routh run rocking-block      sample one: a table and a picture
+  routh impact problem.npz     the same for your own matrices
+  routh impact robot.xml --drop 1.0      a robot's landing
+  routh tip robot.xml --drop 1.5 --speed 0.8   may it come down like that, or can it turn over?
+  routh simulate robot.xml --drop 1.0    and what happens after it
+  routh view robot.xml         drag its state in a browser
+  routh reproduce --quick      the papers' figures, with a report
+"""
 
 
 def with_groups(function: Callable[Given, Result]) -> Callable[..., Result]:
@@ -80,24 +94,6 @@ def _fields(group: type) -> list[tuple[Field[object], type]]:
 
 def _is_option(kind: object) -> bool:
     return get_origin(kind) is Annotated
-
-
-GUIDE = """Every outcome that a rigid-body impact can have.
-
-When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
-depends on it. routh samples every order and every overlap, and shows the set of outcomes.
-
-[bold]Start here:[/bold]
-
-  routh list                   the systems that come with routh; routh list NAME: its parameters
-  routh run rocking-block      sample one: a table and a picture
-  routh impact problem.npz     the same for your own matrices
-  routh impact robot.xml --drop 1.0      a robot's landing
-  routh tip robot.xml --drop 1.5 --speed 0.8   may it come down like that, or can it turn over?
-  routh simulate robot.xml --drop 1.0    and what happens after it
-  routh view robot.xml         drag its state in a browser
-  routh reproduce --quick      the papers' figures, with a report
-"""
 
 
 def unwrapped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What ``tip``, ``scan``, ``sweep``, ``animate``, ``simulate`` are asked: options in groups."""
+"""What ``tip``, ``scan``, ``sweep``, ``audit``, ``animate``, ``simulate`` are asked: options in groups."""
 
 from __future__ import annotations
 
@@ -96,6 +96,58 @@ class SweepRequest:
     budget: options.Budget = None
 
 
+def _law_names(incomplete: str) -> list[str]:
+    """Completion of ``--law``."""
+    from routh.laws import LAWS
+
+    return [name for name in LAWS if name.startswith(incomplete)]
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """How to audit."""
+
+    duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Where the report goes (default: audit.html), or the picture of laws (.png, .pdf, .svg).",
+        ),
+    ] = None
+    samples: Annotated[
+        int | None,
+        typer.Option("--samples", "-n", min=1, help="Outcomes of each set. Default: 256, for laws 4096."),
+    ] = None
+    law: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Audit the answer of this law to the impact; repeatable. Default for systems: all that have "
+            "one answer.",
+            autocompletion=_law_names,
+        ),
+    ] = None
+    restitution: robots.Restitution = None
+    friction: robots.Friction = "cone"
+    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
+    impact_deepest: Annotated[
+        float | None,
+        robots.not_negative(
+            help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
+        ),
+    ] = None
+    impact_past_limit: Annotated[
+        float | None,
+        robots.not_negative(
+            help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."
+        ),
+    ] = None
+    budget: options.Budget = None
+    seed: options.Seed = 0
+
+
 @dataclass(frozen=True)
 class Rigid:
     """What of a film is for robots only."""
@@ -187,10 +239,5 @@ class MotionRequest:
 
     def place(self, name: str) -> Path | None:
         """Where the picture or the film goes, checked before the work; None where none is wanted."""
-        if self.out is not None and self.no_picture:
-            raise ValueError("--out: given together with --no-picture; wanted one of them")
-        if self.no_picture:
-            return None
-        return options.output_file(
-            self.out or Path(f"{name}-motion.png"), (*options.PICTURES, *options.FILMS)
-        )
+        kinds = (*options.PICTURES, *options.FILMS)
+        return options.place(self.out, self.no_picture, f"{name}-motion.png", kinds)

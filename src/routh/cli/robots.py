@@ -1,10 +1,14 @@
-"""Robots on the command line: ``routh impact robot.xml`` and ``routh audit robot.xml``."""
+"""Robots on the command line: which file, in what state, and the impact there.
+
+First the options: `RobotFile` and `Standing` (with `Placed`, which may land). Then ``routh impact
+robot.xml``, the impact in a state or of a landing, and what is said where a state cannot be.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,27 +17,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from routh.cli import options
-from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
-from routh.cli.output import Output, plain_table
-from routh.status import Status
+from routh.cli.output import Output
 from routh.text import for_rich
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
-    from rich.table import Table
 
-    from routh.auditing.rollout import RolloutAudit
     from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
     from routh.validation import Options
 
 
-# Which robot a command is given: its file, the folders it may read, and the posture that it starts from.
-
-
 SUFFIXES = (".xml", ".mjcf", ".urdf")
+DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
+not_negative = partial(option, min=0.0)
 
 
 def is_robot(file: str | Path) -> bool:
@@ -93,21 +92,18 @@ class RobotFile:
         return {"qpos": read_state(self.state, int(model.nq), int(model.nv)).qpos}
 
 
-DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
-
-_robot = partial(option, min=0.0)
 Window = Annotated[
     float | None,
-    _robot(
+    not_negative(
         help="Contacts that touch, or close within this time at the approach speed, are simultaneous, s. "
         "Default: 0.005."
     ),
 ]
 Deepest = Annotated[
-    float, _robot(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
+    float, not_negative(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
 ]
 PastLimit = Annotated[
-    float, _robot(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
+    float, not_negative(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
 ]
 Restitution = Annotated[
     float | None,
@@ -134,7 +130,8 @@ class Standing(RobotFile):
     qvel: Annotated[str | None, option(help='Velocities, likewise: "2:-1.0".')] = None
     window: Window = None
     gap: Annotated[
-        float | None, _robot(help="Instead of --window: contacts within this distance are simultaneous, m.")
+        float | None,
+        not_negative(help="Instead of --window: contacts within this distance are simultaneous, m."),
     ] = None
     floating: Annotated[bool, option("--floating", help="Let the root of a URDF float.")] = False
     ground: Annotated[float | None, option(help="Add level ground at this height, m.")] = None
@@ -156,56 +153,6 @@ class Placed(Standing):
     landed: Landed = field(default_factory=Landed)
 
 
-def _law_names(incomplete: str) -> list[str]:
-    """Completion of ``--law``."""
-    from routh.laws import LAWS
-
-    return [name for name in LAWS if name.startswith(incomplete)]
-
-
-@dataclass(frozen=True)
-class AuditRequest:
-    """How to audit."""
-
-    duration: Annotated[float, typer.Option(min=1e-6, help="How long to simulate, s.")] = 3.0
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="Where the report goes (default: audit.html), or the picture of laws (.png, .pdf, .svg).",
-        ),
-    ] = None
-    samples: Annotated[
-        int | None,
-        typer.Option("--samples", "-n", min=1, help="Outcomes of each set. Default: 256, for laws 4096."),
-    ] = None
-    law: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="Audit the answer of this law to the impact; repeatable. Default for systems: all that have "
-            "one answer.",
-            autocompletion=_law_names,
-        ),
-    ] = None
-    restitution: Restitution = None
-    friction: Friction = "cone"
-    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
-    impact_deepest: Annotated[
-        float | None,
-        _robot(
-            help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
-        ),
-    ] = None
-    impact_past_limit: Annotated[
-        float | None,
-        _robot(help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."),
-    ] = None
-    budget: options.Budget = None
-    seed: options.Seed = 0
-
-
 def run_robot(
     file: Path, placed: Placed, request: options.Request, place: Path | None, output: Output
 ) -> int:
@@ -216,57 +163,12 @@ def run_robot(
         problem, wider = robot_problem(file, placed, output)
     note = None
     if wider is not None:
-        from routh.models.simultaneity import WINDOW
-
-        window = WINDOW if placed.window is None else placed.window
-        note = partial(window_line, wider, window=window, friction=request.friction, seed=request.seed)
+        friction, seed = request.friction, request.seed
+        note = partial(window_line, wider, window=_window(placed), friction=friction, seed=seed)
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
     said = notes.get().rstrip("\n")
     return sample_and_show(problem, title, source, request, place, output, notes=said, note=note)
-
-
-def run_audit(
-    file: Path, landed: Landed, placed: Standing, request: AuditRequest, report: Path, output: Output
-) -> int:
-    """Roll out, audit, and write the report; the exit code."""
-    from routh.auditing.rollout import audit as audit_rollout
-    from routh.models.robot import NoContactError
-    from routh.viz.pages import write_report
-
-    lands = landed.drop is not None
-    if not lands:
-        options.refuse(landed, "is for landings; wanted --drop SPEED with it")
-    model, data = load_state(file, placed, lands=lands)
-    with advising(model, placed, lands=lands):
-        if lands:
-            found = landing_of(model, data, landed, placed)
-            data.qpos[:], data.qvel[:] = found.qpos, found.qvel
-            tell_place(found, output)
-        else:
-            with suppress(NoContactError):  # a state without contacts can be
-                state_problem(model, data, placed)
-    tell_keyframes(model, placed, output)
-    soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit)
-    soft |= options.given(window=placed.window, gap=placed.gap)
-    for name in ("duration", "seed", "friction", "max_impacts", "budget"):
-        soft[name] = getattr(request, name)
-    with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
-        audited = audit_rollout(model, data, n=request.samples or 256, **soft)
-    many = f"{len(audited.impacts)} impact{'s' * (len(audited.impacts) != 1)}"
-    output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  {many} in {audited.duration:g} s")
-    output.show(audit_table(audited))
-    if audited.status is Status.OUT_OF_TIME:
-        output.show(f"[yellow]cut off:[/yellow] {for_rich(audited.status.sentence)}")
-    for what, notes in (("left out", audited.refused), ("not represented", audited.unrepresented)):
-        for note in notes:
-            output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
-    if not audited.impacts:
-        output.show("No impact in this time: try a longer --duration, or --drop 1.0 to begin with a landing.")
-    write_report(audited, report)
-    output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
-    output.emit(**audit_data(audited), report=str(report))
-    return Exit.DONE if audited.impacts else Exit.WITHOUT_RESULT
 
 
 @contextmanager
@@ -362,25 +264,28 @@ def load_state(
 def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
     """The impact of a robot; what it cannot represent is told. If asked for, with three windows, too."""
     from routh.models import simultaneity
+    from routh.problem import soon_sentence
 
-    if placed.landed.drop is None:
-        options.refuse(placed.landed, "is for landings; wanted --drop SPEED with it")
+    lands = placed.landed.lands
     if placed.compare_windows and placed.gap is not None:
         raise ValueError("--compare-windows: given together with --gap; wanted one of them")
-    lands = placed.landed.drop is not None
     model, data = load_state(file, placed, lands=lands)
+    wider: RobotProblem | None = None
     with advising(model, placed, lands=lands):
+        three_windows = 3.0 * _window(placed)
         if lands:
-            problem, wider = _landing_problem(model, data, placed, output)
-        else:
-            problem, wider = state_problem(model, data, placed, gap=placed.gap, window=placed.window), None
+            found = landing_of(model, data, placed.landed, placed)
+            tell_place(found, output)
+            problem = found.problem
             if placed.compare_windows:
-                wider = state_problem(model, data, placed, window=_three_windows(placed))
+                wider = landing_of(model, data, placed.landed, placed, window=three_windows).problem
+        else:
+            problem = state_problem(model, data, placed, gap=placed.gap, window=placed.window)
+            if placed.compare_windows:
+                wider = state_problem(model, data, placed, window=three_windows)
     tell_keyframes(model, placed, output)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
-    from routh.problem import soon_sentence
-
     for line in soon_sentence(problem.soon):
         output.show(f"[yellow]{for_rich(line)}[/yellow] (--window, --compare-windows)")
     redundant = simultaneity.redundancy(problem).redundant
@@ -391,22 +296,10 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     return problem, wider
 
 
-def _three_windows(placed: Placed) -> float:
+def _window(placed: Placed) -> float:
     from routh.models.simultaneity import WINDOW
 
-    return 3.0 * (WINDOW if placed.window is None else placed.window)
-
-
-def _landing_problem(
-    model: MjModel, data: MjData, placed: Placed, output: Output
-) -> tuple[RobotProblem, RobotProblem | None]:
-    """The impact with which the robot lands, a line says where it was put; the same with three windows."""
-    found = landing_of(model, data, placed.landed, placed)
-    tell_place(found, output)
-    if not placed.compare_windows:
-        return found.problem, None
-    wider = landing_of(model, data, placed.landed, placed, window=_three_windows(placed))
-    return found.problem, wider.problem
+    return WINDOW if placed.window is None else placed.window
 
 
 def landing_of(
@@ -434,30 +327,3 @@ def parse_values(option: str, text: str | None) -> dict[int | str, float] | list
         return [float(part) for part in parts]
     except ValueError:
         raise ValueError(f'{option}: got {text!r}; wanted "2:-1.0,5:0.3" or all values') from None
-
-
-def audit_table(found: RolloutAudit) -> Table:
-    """One row per impact."""
-    table = plain_table(">time, s", ">contacts", ">ambiguity", ">distance", "MuJoCo's outcome")
-    for impact in found.impacts:
-        audit = impact.audit
-        numbers = (f"{impact.time:.3f}", str(impact.problem.nc), f"{audit.outcomes.ambiguity:.3f}")
-        table.add_row(*numbers, f"{audit.distance:.3f}", for_rich(audit.verdict))
-    return table
-
-
-def audit_data(found: RolloutAudit) -> dict[str, object]:
-    """The audit for machines."""
-    impacts = [
-        {
-            "time": impact.time,
-            "contacts": list(impact.problem.names),
-            "ambiguity": impact.audit.outcomes.ambiguity,
-            "distance": impact.audit.distance,
-            "inside": impact.audit.inside,
-            "broken": [str(broken) for broken in impact.audit.broken],
-        }
-        for impact in found.impacts
-    ]
-    told = {name: getattr(found, name) for name in ("duration", "refused", "skipped", "unrepresented")}
-    return {**told, "status": found.status.name, "impacts": impacts}

@@ -17,10 +17,10 @@ from rich.table import Table
 from routh import laws, systems
 from routh.cli import options, robots
 from routh.cli.exits import Exit
-from routh.cli.landings import Landed, make_landing, tell_place
+from routh.cli.landings import Landed, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import MotionRequest
-from routh.cli.robots import Standing, load_state
+from routh.cli.robots import Standing
 from routh.cli.run import parse_changes
 from routh.models import UnrepresentedWarning
 from routh.models.base import Model, State
@@ -30,7 +30,7 @@ from routh.problem import soon_sentence
 from routh.sim import Bundle, Event, Trajectory, simulate_many, step_through, verify
 from routh.systems.d19 import ConstrainedMotion
 from routh.text import for_rich
-from routh.validation import Array, Options, choice, real
+from routh.validation import Array, Options, choice, deadline_of, real, seconds_left
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -88,13 +88,8 @@ def run_simulate(
     _tell(start, bundle, verdicts, output)
     written = _picture(start, bundle, place, request, output)
     told: Options = {"name": start.name, "duration": start.duration, "seed": request.seed, "seconds": seconds}
-    told |= {
-        "law": request.law,
-        "dt": request.dt,
-        "futures": list(map(_as_data, bundle)),
-        "verified": verdicts,
-    }
-    output.emit(**told, soon=bundle.soon, picture=written)
+    told |= {"law": request.law, "dt": request.dt, "verified": verdicts, "picture": written}
+    output.emit(**told, futures=list(map(_as_data, bundle)), soon=bundle.soon)
     return Exit.DONE if bundle.ok and all(verdicts or ()) else Exit.WITHOUT_RESULT
 
 
@@ -117,26 +112,15 @@ def robot_start(
     """A robot in the state that was asked for, or about to land."""
     from routh.models.mujoco.model import MujocoModel
 
-    lands = landed.drop is not None
-    if not lands:
-        options.refuse(landed, "is for landings; wanted --drop SPEED with it")
-    elif placed.qvel is not None:
-        raise ValueError("--qvel: given together with --drop, which sets it; wanted one of them")
+    lands = landed.lands
     if placed.gap is not None:
         raise ValueError("--gap: is not for motions; wanted --window")
-    model, data = load_state(file, placed, lands=lands, sky=True)
+    model, data = robots.load_state(file, placed, lands=lands, sky=True)
+    state = State(data.qpos, data.qvel)
     if lands:
-        given = any(one is not None for one in (placed.qpos, placed.keyframe, placed.state))
-        limits: Options = {
-            "deepest": placed.deepest,
-            "past_limit": placed.past_limit,
-            "window": placed.window,
-        }
-        found = make_landing(model, landed, qpos=data.qpos if given else None, **limits)
+        found = robots.landing_of(model, data, landed, placed)
         tell_place(found, output)
         state = State(found.qpos, found.qvel)
-    else:
-        state = State(data.qpos, data.qvel)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UnrepresentedWarning)
         robot = MujocoModel(model, self_contacts=request.self_contacts)
@@ -164,18 +148,10 @@ def futures_of(start: Start, law: laws.ImpactLaw | None, request: MotionRequest)
         return Bundle((start.motion.run(duration=start.duration, **step),))
     step = options.given(dt=request.dt, window=start.window)
     run = partial(step_through, start.model, start.state) if start.motion is None else start.motion.run
-    deadline = None if request.budget is None else time.monotonic() + request.budget
-    found = []
-    for number in range(request.futures or 1):
-        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-        how: Options = {
-            "law": law or laws.SetValued(),
-            "seed": request.seed,
-            "stream": number,
-            "budget": left,
-        }
-        found.append(run(duration=start.duration, **step, **how))
-    return Bundle(tuple(found))
+    step |= {"duration": start.duration, "law": law or laws.SetValued(), "seed": request.seed}
+    deadline = deadline_of(request.budget)
+    streams = range(request.futures or 1)
+    return Bundle(tuple(run(**step, stream=number, budget=seconds_left(deadline)) for number in streams))
 
 
 def _verdicts(model: Model, bundle: Bundle, request: MotionRequest, output: Output) -> list[bool] | None:

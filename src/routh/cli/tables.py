@@ -1,4 +1,8 @@
-"""Sampled sets as tables for people and as data for machines."""
+"""Sampled sets as tables for people and as data for machines.
+
+One impact (`describe` to `as_data`); many points together (`tell_unsolved`, `exit_of_points`); no impact at
+all (`tell_nothing_approaches`); and the set as a picture of characters (`terminal_picture`).
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,9 @@ MOST_COLUMNS = 5  # contacts that get a column each; more are summarised contact
 QUICK_CONTACTS = 4  # all simultaneous solutions are looked for up to here: beyond it takes seconds
 LONGEST_NAME = 9  # characters; where a contact's name is longer, tables number the contacts
 _BAR = {1: 20, 2: 20, 3: 16, 4: 10, 5: 4}  # characters by number of contacts: a table fits into 80 columns
+WIDTH, HEIGHT = 60, 15  # characters of a picture; a braille character has 2 by 4 dots
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille character
+_SHADES = ("blue", "bright_blue", "bold bright_cyan")  # few, more, most samples
 _STYLES = {"separates": "green", "sticks": "bold", "slides": "yellow"}
 
 
@@ -42,9 +49,10 @@ def describe(outcomes: Outcomes, seconds: float) -> str:
         step = np.asarray(settings.get("step", np.nan))
         size = f"{step.min():.3g}" if np.ptp(step) == 0.0 else f"{step.min():.3g} to {step.max():.3g}"
         how = f"steps up to {size} N s"
+    time = f"{seconds:.2g}" if seconds < 10.0 else f"{seconds:.0f}"
     contacts = "1 contact" if problem.nc == 1 else f"{problem.nc} contacts"
     return (
-        f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {_seconds(seconds)} s, "
+        f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {time} s, "
         f"{how}, seed {settings.get('seed', 0)}"
     )
 
@@ -212,10 +220,6 @@ def _mode(name: str) -> Text:
     return Text(name, style=_STYLES[name])
 
 
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.2g}" if seconds < 10.0 else f"{seconds:.0f}"
-
-
 def _bar(share: float, width: int) -> Text:
     eighths = round(share * width * 8)
     return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="blue")
@@ -224,9 +228,6 @@ def _bar(share: float, width: int) -> Text:
 def _energy(row: ModeRow, before: float) -> str:
     low, high = (100.0 * value / before if before > 0.0 else 0.0 for value in row.kinetic_energy)
     return f"{low:.1f}" if high - low < 0.05 else f"{low:.1f} to {high:.1f}"
-
-
-# Many points together: how many of their samples are solved, said in a line and by the exit code.
 
 
 def tell_unsolved(status: np.ndarray, solved: Array, output: Output) -> None:
@@ -257,9 +258,6 @@ def exit_of_points(status: np.ndarray, solved: Array) -> Exit:
     return Exit.DONE if share >= ENOUGH else Exit.TOO_FEW_SOLVED
 
 
-# What is said where there is no impact: nothing approaches.
-
-
 def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, notes: str = "") -> int:
     """Say that there is no impact and what to do; the exit code.
 
@@ -285,16 +283,8 @@ def notes_shown(notes: str) -> list[Text]:
     return [Text.from_ansi(notes)] if notes else []
 
 
-# A picture of the set in the terminal: no package needed, and enough to see that it is a set.
-
-
-WIDTH, HEIGHT = 60, 15  # characters; a braille character has 2 by 4 dots
-_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # bits of a braille character
-_SHADES = ("blue", "bright_blue", "bold bright_cyan")  # few, more, most samples
-
-
 def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
-    """Where the impact ends, in the two contact velocities that tell most."""
+    """Where the impact ends, in the two contact velocities that tell most: no package is needed for it."""
     problem, outcomes = shown.problem, shown.outcomes
     panel = telling_panel(problem, known(shown))
     width = max(min(WIDTH, console.width - 14), 20)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,13 @@ def run_tip(
         output.show(limits_line(limits, landed))
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
     tell_place(found, output, regime=False)
-    written = output.picture(place, lambda: _figure(tip, region))
+
+    def figure() -> Figure:
+        from routh.viz.tipping import tipping_figure
+
+        return tipping_figure(tip, region)
+
+    written = output.picture(place, figure)
     output.emit(**tip.as_data(), heading=found.motion.heading, safe=limits, picture=written)
     if tip.can_tip:
         return Exit.NO_GO
@@ -66,14 +72,12 @@ def worst_heading(
     """The landing whose worst outcome is worst, of all headings where none is given, and its answer."""
     from routh.robust.tipping import Tipping, tipping
 
-    told: Options = {"window": request.near.window, "stiffness": request.stiffness}
-    limits = options.given(deepest=request.near.deepest, past_limit=request.near.past_limit)
-    told = options.given(**told, restitution=request.restitution, deepest=request.near.deepest)
-    told |= {**options.given(unevenness=request.unevenness), "samples": request.samples, "seed": request.seed}
+    near = asdict(request.near)
+    told = options.given(**{**asdict(request), "near": None}, window=near["window"], deepest=near["deepest"])
     refuse_other_roots(model)
     around = landed.heading is None and landed.speed > 0.0
     turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else [landed.heading or 0.0]
-    further = {**robot.posture(model), "window": request.near.window, **limits}
+    further = {**robot.posture(model), **near}
     found = [make_landing(model, replace(landed, heading=float(turn)), **further) for turn in turns]
     many = tipping(
         model, np.array([one.qpos for one in found]), np.array([one.qvel for one in found]), **told
@@ -103,7 +107,7 @@ def region_of(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequ
     posture |= {"joints": landed.joints(), **robot.posture(model)}
     told: Options = {"window": request.near.window, "restitution": request.restitution}
     told = options.given(**told, heading=landed.heading, unevenness=request.unevenness)
-    fastest = 2.0 * float(np.hypot(1.0 if landed.drop is None else landed.drop, landed.speed)) + 1.0
+    fastest = 2.0 * float(np.hypot(landed.down, landed.speed)) + 1.0
     headings: Options = {"headings": 8, "directions": 13, "fastest": fastest, "seed": request.seed}
     return safe_region(model, **told, **headings, **options.given(**posture))
 
@@ -115,9 +119,8 @@ def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
     """
     if region is None:
         return {}
-    drop = 1.0 if landed.drop is None else landed.drop
     found = {
-        "speed": (region.largest_speed(drop), drop),
+        "speed": (region.largest_speed(landed.down), landed.down),
         "drop": (region.largest_drop(landed.speed), landed.speed),
     }
     ends = 0.999 * region.fastest
@@ -126,10 +129,9 @@ def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
 
 def limits_line(limits: dict[str, float], landed: Landed) -> str:
     """In words."""
-    drop = 1.0 if landed.drop is None else landed.drop
     parts = []
     if "speed" in limits:
-        parts.append(f"up to {limits['speed']:.2f} m/s sideways at {drop:g} m/s down")
+        parts.append(f"up to {limits['speed']:.2f} m/s sideways at {landed.down:g} m/s down")
     if "drop" in limits:
         parts.append(f"up to {limits['drop']:.2f} m/s down at {landed.speed:g} m/s sideways")
     return f"Safe {'; '.join(parts)}."
@@ -144,9 +146,3 @@ def edge_table(tip: Tipping) -> Table:
         numbers = (f"{tip.worst[k]:.3f}", f"{tip.bound[k]:.2f}", f"{edge.critical:.3f}")
         table.add_row(for_rich(" - ".join(edge.contacts)), *numbers)
     return table
-
-
-def _figure(tip: Tipping, region: SafeRegion | None) -> Figure:
-    from routh.viz.tipping import tipping_figure
-
-    return tipping_figure(tip, region)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from routh.problem import ImpactProblem
+from routh.processes import parts_of
 from routh.status import Status
 from routh.storage import read_arrays, write_arrays
 from routh.sweep.manifest import Plan, fingerprint, identity
@@ -23,6 +24,8 @@ PENDING = -1
 FOLDER = "chunks"
 
 Chunk = range  # of rows of the grid
+chunks_of = parts_of  # all chunks of a grid, by its number of points and the chunks' size
+_PLANS: dict[str, Plan] = {}  # the last one, by the digest of its manifest: long axes take long to read
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +101,6 @@ def killed(plan: Plan, chunk: Chunk) -> Computed:
     return Computed(plan.empty(len(chunk)), status, told)
 
 
-def chunks_of(total: int, size: int) -> list[Chunk]:
-    """All chunks of a grid."""
-    return [Chunk(start, min(start + size, total)) for start in range(0, total, size)]
-
-
 def path_of(folder: Path, identity: str, chunk: Chunk) -> Path:
     """Where a chunk is stored; the name is a digest of the manifest and the rows."""
     name = hashlib.sha256(f"{identity}:{chunk.start}:{chunk.stop}".encode()).hexdigest()[:20]
@@ -144,9 +142,6 @@ def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
         raise ValueError(f"{path}: holds other rows or columns than its name says")
     messages = dict(zip(data["message_rows"].tolist(), data["messages"].tolist(), strict=True))
     return Computed(columns, data["status"].astype(np.int8), messages)
-
-
-_PLANS: dict[str, Plan] = {}  # the last one, by the digest of its manifest: long axes take long to read
 
 
 def _plan_of(data: Options) -> Plan:

@@ -118,11 +118,8 @@ def _differences(there: object, here: object, where: str) -> Iterator[tuple[str,
         for k, (one, other) in enumerate(zip(there, here, strict=True)):
             yield from _differences(one, other, f"{where}[{k}]")
     elif there != here:
-        yield where, _short(there), _short(here)
-
-
-def _short(value: object) -> object:
-    return f"{len(value)} values" if isinstance(value, list) else value
+        short = [f"{len(value)} values" if isinstance(value, list) else value for value in (there, here)]
+        yield where, short[0], short[1]
 
 
 def write_once(path: Path, content: bytes) -> bool:

@@ -62,7 +62,7 @@ class Measure:
 
 def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """How far apart the outcomes are, over the speed before; the share of solved samples; contacts."""
-    columns = {"ambiguity": (), "ended": (), "contacts": ()}
+    columns: dict[str, Shape] = {"ambiguity": (), "ended": (), "contacts": ()}
     return _sampled(measure_ambiguities, columns, samples, friction=friction, device=device)
 
 
@@ -75,7 +75,7 @@ def extremes(
 ) -> Measure:
     """The largest ``d . v`` after the impact for each direction d (k, nv)."""
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64)).tolist()
-    columns = {"extreme": (len(rows),)}
+    columns: dict[str, Shape] = {"extreme": (len(rows),)}
     return _sampled(measure_extremes, columns, samples, friction=friction, device=device, directions=rows)
 
 
@@ -84,13 +84,13 @@ def tipping(samples: int = 64, *, friction: str = "cone", device: str = "cpu") -
 
     Of the touch-downs that `routh.robust.feet.touchdown_problem` makes: ``problems`` of the study.
     """
-    columns = {"tipping": (), "ended": (), "contacts": ()}
+    columns: dict[str, Shape] = {"tipping": (), "ended": (), "contacts": ()}
     return _sampled(measure_tipping, columns, samples, friction=friction, device=device)
 
 
 def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
-    columns = {"separates": (), "sticks": (), "slides": (), "combinations": ()}
+    columns: dict[str, Shape] = {"separates": (), "sticks": (), "slides": (), "combinations": ()}
     return _sampled(measure_modes, columns, samples, friction=friction, device=device)
 
 
@@ -103,18 +103,15 @@ def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0)
 
 def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
-    found, columns = recipe(answer, **arguments), {"distance": (), "possible": ()}
+    found = recipe(answer, **arguments)
+    columns: dict[str, Shape] = {"distance": (), "possible": ()}
     return _sampled(measure_audits, columns, samples, answer=found.function, arguments=found.arguments)
 
 
 def _sampled(
-    function: Callable[..., Columns],
-    columns: Mapping[str, tuple[int, ...]],
-    samples: int,
-    **arguments: object,
+    function: Callable[..., Columns], columns: dict[str, Shape], samples: int, **arguments: object
 ) -> Measure:
-    item = recipe(function, samples=integer("samples", samples, at_least=1), **arguments)
-    return Measure(item, dict(columns))
+    return Measure(recipe(function, samples=integer("samples", samples, at_least=1), **arguments), columns)
 
 
 def own(
@@ -187,8 +184,7 @@ def measure_modes(
     found = np.full((len(problems), 4), np.nan)
     for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
         for place, row in zip(places, inside, strict=True):
-            there = drawn.batch.present[row]
-            modes = drawn.modes[row][drawn.solved[row]][:, there]
+            modes = drawn.modes[row][drawn.solved[row]][:, drawn.batch.present[row]]
             if len(modes):
                 found[place, :3] = [float(np.mean(modes == mode)) for mode in range(3)]
                 found[place, 3] = len(np.unique(modes, axis=0))

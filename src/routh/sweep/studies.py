@@ -1,4 +1,10 @@
-"""Studies: a folder that holds what is computed, how far it is, and nothing that a kill could spoil."""
+"""Studies: a folder that holds what is computed, how far it is, and nothing that a kill could spoil.
+
+`study` makes one and `open_study` finds it again; `Study.run` computes what is missing, which `watcher` shows
+on a terminal or in a notebook; `dataset` and `export` make tables of it: xarray in memory, NetCDF and CSV for
+others. SciPy, which is installed anyway, writes NetCDF in its classic format, which everything reads; Zarr
+would bring a package and a folder of files for the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -48,114 +54,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from routh.sweep.driver import Executor
-
-
-# Studies as tables: xarray in memory; NetCDF and CSV for others to read.
-#
-# NetCDF in its classic format is written by SciPy, which is installed anyway, and read by everything that
-# reads NetCDF at all, on every architecture; Zarr would bring a package and a folder of files for the same
-# numbers.
-
-
-def dataset(plan: Plan, columns: dict[str, np.ndarray]) -> xarray.Dataset:
-    """The columns of a study on its axes."""
-    xr = optional("xarray", "data")
-    axes = plan.grid.axes
-    names = list(axes)
-    variables = {}
-    for name, values in columns.items():
-        further = [f"{name}_{k}" for k in range(values.ndim - len(names))]
-        variables[name] = ([*names, *further], values)
-    found = xr.Dataset(variables, coords=dict(axes))
-    codes = np.unique(columns["status"])
-    found["status"].attrs["meaning"] = ", ".join(f"{int(code)} {status_name(int(code))}" for code in codes)
-    found.attrs.update(problems=plan.problems.function, seed=plan.seed)
-    return found
-
-
-def export(table: xarray.Dataset, path: str | Path) -> Path:
-    """Write a table by its suffix, whole."""
-    target = Path(path)
-    if target.suffix == ".nc":
-        with replacing(target) as file:
-            file.write(bytes(table.to_netcdf(engine="scipy", format="NETCDF3_64BIT")))
-    elif target.suffix == ".csv":
-        with replacing(target) as file:
-            _write_csv(table, file)
-    else:
-        raise ValueError(f"path: got {os.fspath(path)!r}; wanted a name that ends in .csv or .nc")
-    return target
-
-
-def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:
-    """One row a point: the axes, then the columns; values that are arrays get a column each."""
-    import pandas  # which xarray needs
-
-    axes = [str(name) for name in table["status"].dims]
-    shape = table["status"].shape
-    flat: dict[str, np.ndarray] = {}
-    for name, values in table.data_vars.items():
-        rows = values.values.reshape(int(np.prod(shape)), -1)
-        width = rows.shape[1]
-        flat.update({f"{name}_{k}" if width > 1 else str(name): rows[:, k] for k in range(width)})
-    places = pandas.MultiIndex.from_product([table[name].values for name in axes], names=axes)
-    pandas.DataFrame(flat, index=places).to_csv(file, na_rep="nan")
-
-
-# Progress of a run on a terminal or in a notebook: rate, time left, failures by status.
-
-
-@contextmanager
-def watcher(
-    wanted: bool | Callable[[Progress], None] | None, dashboard: str | None = None
-) -> Iterator[Callable[[Progress], None]]:
-    """A function to call with the state of the run."""
-    if callable(wanted):
-        yield wanted
-        return
-    if wanted is False or (wanted is None and not sys.stderr.isatty() and not in_notebook()):
-        yield lambda state: None
-        return
-    if in_notebook():
-        yield _notebook_line(dashboard)
-        return
-    drawn = Bar(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=30),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[pace]}"),
-        console=Console(stderr=True),
-    )
-    if dashboard:
-        drawn.console.print(f"Dask's dashboard: {dashboard}", highlight=False)
-    with drawn:
-        task = drawn.add_task("points", total=None, pace="")
-        yield lambda state: drawn.update(task, total=state.total, completed=state.done, pace=sentence(state))
-
-
-def _notebook_line(dashboard: str | None) -> Callable[[Progress], None]:
-    """A bar that the cell shows and updates in place."""
-
-    def page(state: Progress) -> str:
-        link = f' <a href="{for_html(dashboard)}">dashboard</a>' if dashboard else ""
-        return bar(state.done, state.total, "points", for_html(sentence(state)) + link)
-
-    shown = show(page(Progress(total=0)))
-    return lambda state: change(shown, page(state))
-
-
-def sentence(state: Progress) -> str:
-    """Rate, time left, and what did not go well."""
-    left = "" if math.isinf(state.left) else f", {_clock(state.left)} left"
-    odd = [f"{count} {name}" for name, count in sorted(state.statuses.items()) if name != "SOLVED"]
-    return f"{state.rate:.0f}/s{left}" + (f" ({', '.join(odd)})" if odd else "")
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
 
 LOG = logging.getLogger("routh.sweep")
 _CHUNKS = "chunks.json"
@@ -365,3 +263,100 @@ def open_study(folder: str | Path, *, functions: Sequence[Callable[..., object] 
     """
     path, given = Path(folder), frozenset(name_of(function) for function in functions)
     return Study(path, Plan.from_data(read_manifest(path)), given)
+
+
+@contextmanager
+def watcher(
+    wanted: bool | Callable[[Progress], None] | None, dashboard: str | None = None
+) -> Iterator[Callable[[Progress], None]]:
+    """A function to call with the state of the run."""
+    if callable(wanted):
+        yield wanted
+        return
+    if wanted is False or (wanted is None and not sys.stderr.isatty() and not in_notebook()):
+        yield lambda state: None
+        return
+    if in_notebook():
+        yield _notebook_line(dashboard)
+        return
+    drawn = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=30),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}"),
+        console=Console(stderr=True),
+    )
+    if dashboard:
+        drawn.console.print(f"Dask's dashboard: {dashboard}", highlight=False)
+    with drawn:
+        task = drawn.add_task("points", total=None, pace="")
+        yield lambda state: drawn.update(task, total=state.total, completed=state.done, pace=sentence(state))
+
+
+def _notebook_line(dashboard: str | None) -> Callable[[Progress], None]:
+    """A bar that the cell shows and updates in place."""
+
+    def page(state: Progress) -> str:
+        link = f' <a href="{for_html(dashboard)}">dashboard</a>' if dashboard else ""
+        return bar(state.done, state.total, "points", for_html(sentence(state)) + link)
+
+    shown = show(page(Progress(total=0)))
+    return lambda state: change(shown, page(state))
+
+
+def sentence(state: Progress) -> str:
+    """Rate, time left, and what did not go well."""
+    left = "" if math.isinf(state.left) else f", {_clock(state.left)} left"
+    odd = [f"{count} {name}" for name, count in sorted(state.statuses.items()) if name != "SOLVED"]
+    return f"{state.rate:.0f}/s{left}" + (f" ({', '.join(odd)})" if odd else "")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def dataset(plan: Plan, columns: dict[str, np.ndarray]) -> xarray.Dataset:
+    """The columns of a study on its axes."""
+    xr = optional("xarray", "data")
+    axes = plan.grid.axes
+    names = list(axes)
+    variables = {}
+    for name, values in columns.items():
+        further = [f"{name}_{k}" for k in range(values.ndim - len(names))]
+        variables[name] = ([*names, *further], values)
+    found = xr.Dataset(variables, coords=dict(axes))
+    codes = np.unique(columns["status"])
+    found["status"].attrs["meaning"] = ", ".join(f"{int(code)} {status_name(int(code))}" for code in codes)
+    found.attrs.update(problems=plan.problems.function, seed=plan.seed)
+    return found
+
+
+def export(table: xarray.Dataset, path: str | Path) -> Path:
+    """Write a table by its suffix, whole."""
+    target = Path(path)
+    if target.suffix == ".nc":
+        with replacing(target) as file:
+            file.write(bytes(table.to_netcdf(engine="scipy", format="NETCDF3_64BIT")))
+    elif target.suffix == ".csv":
+        with replacing(target) as file:
+            _write_csv(table, file)
+    else:
+        raise ValueError(f"path: got {os.fspath(path)!r}; wanted a name that ends in .csv or .nc")
+    return target
+
+
+def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:
+    """One row a point: the axes, then the columns; values that are arrays get a column each."""
+    import pandas  # which xarray needs
+
+    axes = [str(name) for name in table["status"].dims]
+    shape = table["status"].shape
+    flat: dict[str, np.ndarray] = {}
+    for name, values in table.data_vars.items():
+        rows = values.values.reshape(int(np.prod(shape)), -1)
+        width = rows.shape[1]
+        flat.update({f"{name}_{k}" if width > 1 else str(name): rows[:, k] for k in range(width)})
+    places = pandas.MultiIndex.from_product([table[name].values for name in axes], names=axes)
+    pandas.DataFrame(flat, index=places).to_csv(file, na_rep="nan")
