@@ -30,7 +30,7 @@ def crate(tmp_path):
 def test_every_motion_is_simulated(name, tmp_path):
     result = run(name, "--duration", 0.1, "--json", "--no-picture")
     assert result.exit_code == 0, result.output
-    data = json.loads(result.output)
+    data = json.loads(result.stdout)
     (future,) = data["futures"]
     assert future["ok"]
     assert future["t"] == pytest.approx(0.1, abs=0.005)
@@ -64,7 +64,7 @@ def test_futures_have_a_row_each_and_a_film(tmp_path):
 def test_time_steps_take_impacts_by_a_law():
     result = run("rocking-block", "--dt", 0.005, "--duration", 0.1, "--futures", 2, "--json", "--no-picture")
     assert result.exit_code == 0, result.output
-    futures = json.loads(result.output)["futures"]
+    futures = json.loads(result.stdout)["futures"]
     assert all(one["events"][0]["data"]["law"] == "SetValued" for one in futures)
 
 
@@ -79,12 +79,12 @@ def test_a_robot_lands_and_a_robot_falls_from_its_keyframe(crate, tmp_path):
     pytest.importorskip("mujoco")
     result = run(crate, "--drop", 1.0, "--duration", 0.004, "--json", "--no-picture")
     assert result.exit_code == 0, result.output
-    first = json.loads(result.output)["futures"][0]["events"][0]
+    first = json.loads(result.stdout)["futures"][0]["events"][0]
     assert (first["kind"], first["t"]) == ("impact", 0.0)
     assert len(first["data"]["closed"]) == 4
     result = run(crate, "--keyframe", "fly", "--duration", 0.05, "--json", "--no-picture")
     assert result.exit_code == 0, result.output
-    assert json.loads(result.output)["futures"][0]["events"] == []  # it falls 12 mm of 20
+    assert json.loads(result.stdout)["futures"][0]["events"] == []  # it falls 12 mm of 20
 
 
 @pytest.mark.parametrize(
