@@ -14,7 +14,7 @@ from precise_impacts import precise
 from problems import KINDS, impacts
 from routh import two_body
 from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON
-from routh.two_body.timing import kernel_seconds
+from routh.two_body.api import kernel_seconds
 
 
 def times(w, v, mu, e, kind):

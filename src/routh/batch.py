@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.compiling.foreign import Foreign
-from routh.problem import SMALLEST_NUMBER, SMALLEST_SPEED, ImpactProblem, contact_names
+from routh.problem import FIELDS, SMALLEST_NUMBER, SMALLEST_SPEED, ImpactProblem, contact_names
 from routh.status import Status
 from routh.storage import Stored
 from routh.validation import Array, Options, frozen, integer, real_array
@@ -19,7 +19,7 @@ from routh.validation import Array, Options, frozen, integer, real_array
 if TYPE_CHECKING:
     from routh.problem_rows import Problems
 
-_ARRAYS = ("M", "Jn", "Jt", "mu", "v", "restitution", "present", "size")
+_ARRAYS = (*FIELDS, "present", "size")
 _WRONG = {  # what `routh.problem_rows.check` found: the field, and what was wanted of it
     1: ("M, Jn, Jt, mu, restitution or v", "holds a number that is not finite; wanted finite numbers"),
     2: ("M", "differs from its transpose; wanted a symmetric matrix"),
@@ -83,9 +83,8 @@ class ImpactBatch(Stored):
         names: Sequence[str] | None = None,
     ) -> None:
         if any(map(_is_on_gpu, (M, Jn, Jt, mu, v, restitution))):
-            self._fill_on_gpu(
-                {"M": M, "Jn": Jn, "Jt": Jt, "mu": mu, "v": v, "restitution": restitution}, present
-            )
+            given = {"M": M, "Jn": Jn, "Jt": Jt, "mu": mu, "v": v, "restitution": restitution}
+            self._fill_on_gpu(given, present)
             object.__setattr__(self, "_names", contact_names(names, self.nc))
             return
         arrays = _checked_arrays(M, Jn, Jt, mu, v, restitution)
@@ -104,9 +103,8 @@ class ImpactBatch(Stored):
         given = tuple(problems)
         for place, problem in enumerate(given):
             if problem is not None and not isinstance(problem, ImpactProblem):
-                raise ValueError(
-                    f"problems: got {type(problem).__name__} at index {place}; wanted ImpactProblem or None"
-                )
+                got = f"{type(problem).__name__} at index {place}"
+                raise ValueError(f"problems: got {got}; wanted ImpactProblem or None")
         batch = cls._from_parts(padded(given), {})
         object.__setattr__(batch, "_problems", given)
         return batch
@@ -129,10 +127,7 @@ class ImpactBatch(Stored):
         found, approaching = np.zeros(len(self), np.int8), np.zeros(len(self), np.int32)
         rows, allowed = self.arrays, (tolerances.SYMMETRY, tolerances.APPROACH)
         check(rows, refused | alone, allowed, scratch(rows), found, approaching)
-        bad = np.flatnonzero(found)
-        if bad.size:
-            field, wrong = _WRONG[int(found[bad[0]])]
-            raise ValueError(f"{field}: row {bad[0]} {wrong}")
+        _refuse_wrong(found)
         status[~refused & (approaching == 0)] = Status.NO_IMPACT
         status[~refused & alone] = Status.NO_CONTACT
         object.__setattr__(self, "status", frozen(status))
@@ -144,10 +139,7 @@ class ImpactBatch(Stored):
         there, counts = _arrays_on_gpu(given, present)
         limits = tolerances.SYMMETRY, tolerances.APPROACH, SMALLEST_NUMBER, SMALLEST_SPEED
         found, approaching, bounces = check_on_gpu(there, limits)
-        bad = np.flatnonzero(found)
-        if bad.size:
-            field, wrong = _WRONG[int(found[bad[0]])]
-            raise ValueError(f"{field}: row {bad[0]} {wrong}")
+        _refuse_wrong(found)
         status = np.where(approaching == 0, Status.NO_IMPACT, Status.SOLVED).astype(np.int8)
         status[counts == 0] = Status.NO_CONTACT
         known = {"_on_gpu": there, "bounces": frozen(bounces > 0), "status": frozen(status), "reasons": {}}
@@ -264,8 +256,11 @@ class ImpactBatch(Stored):
         fields = {name: getattr(self, name) for name in _ARRAYS} if self.on_gpu else {}
         kept = {name: value for name, value in self.__dict__.items() if name not in ("_on_gpu", "bounces")}
         for name, value in (kept | fields).items():
-            rows_of = name in self._PER_ROW and value is not None
-            object.__setattr__(batch, name, _taken(value, chosen) if rows_of else value)
+            if name in self._PER_ROW and isinstance(value, np.ndarray):
+                value = frozen(value[chosen])
+            elif name in self._PER_ROW and value is not None:
+                value = tuple(value[int(row)] for row in chosen)
+            object.__setattr__(batch, name, value)
         renumbered = {k: self.reasons[int(row)] for k, row in enumerate(chosen) if int(row) in self.reasons}
         object.__setattr__(batch, "reasons", renumbered)
         return batch
@@ -292,14 +287,20 @@ class ImpactBatch(Stored):
         return batch
 
     def __repr__(self) -> str:
-        counts = {
-            Status(int(s)).name: int(c)
-            for s, c in zip(*np.unique(self.status, return_counts=True), strict=True)
-        }
+        each = zip(*np.unique(self.status, return_counts=True), strict=True)
+        counts = {Status(int(s)).name: int(c) for s, c in each}
         impacts = counts.pop("SOLVED", 0)
         rest = "".join(f", {name}: {count}" for name, count in counts.items())
         sizes = f"n={len(self)}, nv={self.nv}, nc={self.nc}, nt={self.nt}"
         return f"{type(self).__name__}({sizes}, impacts={impacts}{rest})"
+
+
+def _refuse_wrong(found: np.ndarray) -> None:
+    """Raise where the check of the rows has found something, by the first of them."""
+    bad = np.flatnonzero(found)
+    if bad.size:
+        field, wrong = _WRONG[int(found[bad[0]])]
+        raise ValueError(f"{field}: row {bad[0]} {wrong}")
 
 
 def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
@@ -317,10 +318,6 @@ def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
     size, counts = arrays["size"], arrays["present"].sum(axis=1)
     if np.any(size < 0) or np.any(size > (nv, nc, nt)) or np.any(size[:, 1] != counts) or nt > 2:
         raise ValueError("size: got more than there is room for; wanted the sizes of the rows")
-
-
-def _taken(value: np.ndarray | tuple[object, ...], rows: np.ndarray) -> np.ndarray | tuple[object, ...]:
-    return frozen(value[rows]) if isinstance(value, np.ndarray) else tuple(value[int(row)] for row in rows)
 
 
 def _checked_arrays(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.results import Drawable
+from routh.results import Drawable, ImpactPath, PathKind
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.text import for_terminal, listed
 from routh.validation import Array, choice, frozen, per_contact, real_array
@@ -164,11 +164,15 @@ class ImpactProblem(Drawable):
         return frozen(np.concatenate([self.Jn[:, None, :], self.Jt], axis=1))
 
     @cached_property
+    def impulse_columns(self) -> Array:
+        """``L^-1 J^T``: what unit impulses do where the energy norm is Euclidean, (nv, nc (1 + nt))."""
+        # LAPACK's solver for triangular matrices wakes threads even for tiny ones, the general one does not
+        return frozen(np.asarray(np.linalg.solve(self.cholesky, self.J.reshape(-1, self.nv).T)))
+
+    @cached_property
     def delassus(self) -> Array:
         """``J M^-1 J^T`` in 1/kg, (nc (1 + nt), nc (1 + nt)), contact by contact with the normal first."""
-        # LAPACK's solver for triangular matrices wakes threads even for tiny ones, the general one does not
-        half = np.linalg.solve(self.cholesky, self.J.reshape(-1, self.nv).T)  # L^-1 J^T
-        return frozen(half.T @ half)
+        return frozen(self.impulse_columns.T @ self.impulse_columns)
 
     @cached_property
     def response(self) -> Array:
@@ -225,6 +229,11 @@ class ImpactProblem(Drawable):
             raise ValueError(f"impulse: got shape {given.shape}; wanted (..., {self.nc}, {1 + self.nt})")
         flat = given.reshape(*given.shape[:-2], self.nc * (1 + self.nt))
         return velocity + flat @ self.response.T
+
+    def path(self, impulses: Array, kind: PathKind = PathKind.TOTAL) -> ImpactPath:
+        """Where impulses (k, nc, 1 + nt), one after the other, lead from the velocity before."""
+        grown = np.concatenate([np.zeros((1, *impulses.shape[1:])), np.cumsum(impulses, axis=0)])
+        return ImpactPath(self.apply(grown), impulses, kind)
 
     def index(self, contact: int | str) -> int:
         """The index of a contact given by index or by name."""

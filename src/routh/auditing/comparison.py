@@ -1,4 +1,8 @@
-"""What a contact-velocity figure shows of one impact: the set, the way there, and what other laws say."""
+"""One impact by its set of outcomes and by the classical laws.
+
+`compare` has what a contact-velocity figure shows: the set, the ways there, and what other laws say.
+`audit_laws` says which laws answer with one of the outcomes, and which leave the set.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,12 @@ DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again
 PATH_STEPS = 10  # increments of a sample whose way is followed
 SEQUENCED_CONTACTS = 24  # in space, beyond this no sequences are followed
 ENUMERATED_CONTACTS = 5  # beyond this only the canonical simultaneous solution is computed
+
+#: Share of the speed before: an answer that is farther from every outcome found counts as outside.
+FAR = 0.01
+
+#: Answers that a law stands by, though it may have gained energy.
+ANSWERS = (Status.SOLVED, Status.ENERGY_GAINED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +131,9 @@ def sequences(problem: ImpactProblem, *, friction: str = "cone") -> dict[str, Im
     """
     if problem.nt == 2 and problem.nc > SEQUENCED_CONTACTS:
         return {}
-    orders = [tuple(range(problem.nc)), tuple(reversed(range(problem.nc)))][: min(problem.nc, 2)]
+    forwards = tuple(range(problem.nc))
     found = {}
-    for order in orders:
+    for order in dict.fromkeys((forwards, forwards[::-1])):
         names = [problem.names[i] for i in order]
         text = ", ".join(names[:5]) + (", …" if len(names) > 1 else "")
         found[text] = Sequential(order=order, friction=friction)(problem)
@@ -143,16 +153,6 @@ def simultaneous_solutions(
     return (law(problem),), False
 
 
-# Audit of laws: which of them answer an impact with one of its outcomes, and which leave the set.
-
-
-#: Share of the speed before: an answer that is farther from every outcome found counts as outside.
-FAR = 0.01
-
-#: Answers that a law stands by, though it may have gained energy.
-ANSWERS = (Status.SOLVED, Status.ENERGY_GAINED)
-
-
 @dataclass(frozen=True, eq=False)
 class LawAnswer:
     """What one law says of an impact, and where that lies."""
@@ -161,7 +161,6 @@ class LawAnswer:
     result: ImpactResult | None = field(repr=False)  # None where it cannot be asked
     audit: Audit | None = field(repr=False)  # None without an answer
     why: str = ""  # why there is none
-
     proved: bool = False  # whether its path was checked to be a solution
 
     @property

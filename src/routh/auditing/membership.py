@@ -1,6 +1,7 @@
 """Audit: is a velocity after an impact an outcome that the impact can have, and if not, why not?
 
-For the answer of any simulator, or for a measurement.
+For the answer of any simulator, or for a measurement. In order: `audit` of one velocity, the laws that it may
+break (`broken_laws`), how near the set comes to it (`refined`), and `audit_many` for the rows of a batch.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from numpy.typing import ArrayLike
 
 from routh.friction.cones import project_disc
 from routh.kernels.common.arrays import make_rows
+from routh.kernels.common.judge import compare
 from routh.kernels.events import event_samples
 from routh.lcp import convex
-from routh.problem import ImpactProblem
+from routh.problem import FIELDS, ImpactProblem
+from routh.problem_rows import scratch
 from routh.results import Drawable
 from routh.rng import event_key
 from routh.sampling.batch import BatchOutcomes
@@ -28,59 +31,6 @@ from routh.status import Status
 from routh.text import for_terminal
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
-# Outcomes near one that was sampled: how near does the set come to a velocity?
-#
-# Each try is an outcome of its own: the nearest so far with some of its decisions changed.
-
-
-_LITTER = 16  # changed copies of the nearest sample that are drawn together
-
-
-def refined(
-    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
-) -> tuple[Array, float]:
-    """The outcome nearest to ``after`` (nv,) among ``tries`` more, and its distance in sqrt(J).
-
-    The keys of the nearest sample's events, one or two or all behind one changed, again and again. Samples
-    that were not drawn by events have none: then as many are drawn that have.
-    """
-    if not np.isfinite(known_best[1]) or time.monotonic() >= deadline:
-        return known_best
-    problem = outcomes.problem
-    if outcomes.settings.get("method") != "events":
-        outcomes = sample(
-            problem, len(outcomes), **_given(outcomes, "friction", "facets", "seed", "hypothesis")
-        )
-    again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
-    draw, rates = redraw(outcomes.settings, len(outcomes), problem.nt, "refine", again.rates, None)
-    away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
-    start = int(np.argmin(np.where(outcomes.solved, away, np.inf)))
-    nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
-    keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
-    if again.keys is not None and start < len(again.keys):
-        keys[: again.keys.shape[1]] = again.keys[start, :EVENTS]
-    rng, rows = np.random.default_rng(int(draw.seed)), make_rows([problem])
-    options = _given(outcomes, "friction", "facets")
-    for begin in range(0, tries, _LITTER):
-        if time.monotonic() >= deadline:
-            break
-        size = min(_LITTER, tries - begin)
-        litter = changed_keys(np.tile(keys, (size, 1)), np.full(size, events), rng)
-        out = event_samples(rows, draw._replace(n=size, keys=litter), threads=1, rates=rates, **options)
-        far = np.linalg.norm((out.v[0] - after) @ problem.cholesky, axis=1)
-        far[out.status[0] != Status.SOLVED] = np.inf
-        best = int(np.argmin(far))
-        if far[best] < distance:
-            keys, events = litter[best], int(out.events[0, best])
-            nearest, distance = out.v[0, best].copy(), float(far[best])
-    return (nearest, distance) if distance < known_best[1] else known_best
-
-
-def _given(outcomes: Outcomes, *names: str) -> Options:
-    """Settings with which samples were drawn, where they say so."""
-    return {name: outcomes.settings[name] for name in names if outcomes.settings.get(name) is not None}
-
-
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
 
@@ -88,6 +38,8 @@ ENERGY = "energy gained"
 APPROACH = "still approaching"
 REACH = "a change of momentum that no contact can give"
 CONE = "impulse outside the friction cone"
+
+_LITTER = 16  # changed copies of the nearest sample that are drawn together
 
 
 @dataclass(frozen=True)
@@ -197,7 +149,7 @@ def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, 
         return sample(problem, **{"n": 1024, **asked, **limit})
     for name, value in asked.items():
         raise ValueError(f"{name}: got {value!r} with outcomes; wanted it only where they are to be drawn")
-    for name in ("M", "Jn", "Jt", "mu", "restitution", "v"):
+    for name in FIELDS:
         if not np.array_equal(getattr(outcomes.problem, name), getattr(problem, name)):
             raise ValueError(f"outcomes: are of a problem with another {name}; wanted those of `problem`")
     return outcomes
@@ -218,7 +170,7 @@ def broken_laws(
     worst = int(np.argmax(approach))
     if not approach[worst] <= tolerance:
         broken.append(Broken(APPROACH, float(approach[worst]), problem.names[worst]))
-    columns, change = _contact_columns(problem), (after - problem.v) @ problem.cholesky
+    columns, change = problem.impulse_columns, (after - problem.v) @ problem.cholesky
     weights = np.linalg.lstsq(columns, change, rcond=None)[0]
     unreachable = float(np.linalg.norm(columns @ weights - change)) / unit.speed
     outside = best_impulse(problem, after)[1] / unit.speed
@@ -235,7 +187,7 @@ def best_impulse(problem: ImpactProblem, v_after: ArrayLike) -> tuple[Array, flo
     Minimizes ``|v + M^-1 J^T impulse - v_after|_M`` by a cone program (Clarabel) and recomputes the distance.
     """
     unit, speed = problem.scaling.impulse, problem.scaling.speed
-    columns = _contact_columns(problem) * np.repeat(unit, 1 + problem.nt) / speed
+    columns = problem.impulse_columns * np.repeat(unit, 1 + problem.nt) / speed
     after = np.asarray(v_after, dtype=np.float64)
     wanted = (after - problem.v) @ problem.cholesky / speed
     impulse = _project_on_cones(problem, columns, wanted) * unit[:, None]
@@ -269,11 +221,6 @@ def _project_on_cones(problem: ImpactProblem, columns: Array, wanted: Array) -> 
     return x
 
 
-def _contact_columns(problem: ImpactProblem) -> Array:
-    """``L^-1 J^T``: what unit impulses do, in coordinates where the kinetic-energy norm is Euclidean."""
-    return np.asarray(np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T))
-
-
 def _nearest(outcomes: Outcomes, after: Array) -> tuple[Array, float]:
     rows = np.flatnonzero(outcomes.solved)
     if rows.size == 0:
@@ -289,15 +236,53 @@ def _resolution(outcomes: Outcomes, probes: int = 64) -> float:
     if len(points) < 2:
         return 0.0
     chosen = np.linspace(0, len(points) - 1, min(probes, len(points))).astype(int)
-    gaps = []
-    for i in chosen:
-        distances = np.linalg.norm(points - points[i], axis=1)
-        distances[i] = np.inf
-        gaps.append(distances.min())
+    distances = [np.linalg.norm(points - points[i], axis=1) for i in chosen]
+    gaps = [np.delete(away, i).min() for i, away in zip(chosen, distances, strict=True)]
     return float(np.quantile(gaps, 0.9)) / outcomes.problem.scaling.speed
 
 
-# Audit of many answers at once: where they lie relative to the outcomes of their rows, as arrays.
+def refined(
+    outcomes: Outcomes, after: Array, known_best: tuple[Array, float], tries: int, deadline: float
+) -> tuple[Array, float]:
+    """The outcome nearest to ``after`` (nv,) among ``tries`` more, and its distance in sqrt(J).
+
+    Each try is an outcome of its own: the keys of the nearest sample's events, one or two or all behind one
+    changed. Samples that were not drawn by events have none: then as many are drawn that have.
+    """
+    if not np.isfinite(known_best[1]) or time.monotonic() >= deadline:
+        return known_best
+    problem = outcomes.problem
+    if outcomes.settings.get("method") != "events":
+        again_by = _given(outcomes, "friction", "facets", "seed", "hypothesis")
+        outcomes = sample(problem, len(outcomes), **again_by)
+    again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
+    draw, rates = redraw(outcomes.settings, len(outcomes), problem.nt, "refine", again.rates, None)
+    away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
+    start = int(np.argmin(np.where(outcomes.solved, away, np.inf)))
+    nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
+    keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
+    if again.keys is not None and start < len(again.keys):
+        keys[: again.keys.shape[1]] = again.keys[start, :EVENTS]
+    rng, rows = np.random.default_rng(int(draw.seed)), make_rows([problem])
+    options = _given(outcomes, "friction", "facets")
+    for begin in range(0, tries, _LITTER):
+        if time.monotonic() >= deadline:
+            break
+        size = min(_LITTER, tries - begin)
+        litter = changed_keys(np.tile(keys, (size, 1)), np.full(size, events), rng)
+        out = event_samples(rows, draw._replace(n=size, keys=litter), threads=1, rates=rates, **options)
+        far = np.linalg.norm((out.v[0] - after) @ problem.cholesky, axis=1)
+        far[out.status[0] != Status.SOLVED] = np.inf
+        best = int(np.argmin(far))
+        if far[best] < distance:
+            keys, events = litter[best], int(out.events[0, best])
+            nearest, distance = out.v[0, best].copy(), float(far[best])
+    return (nearest, distance) if distance < known_best[1] else known_best
+
+
+def _given(outcomes: Outcomes, *names: str) -> Options:
+    """Settings with which samples were drawn, where they say so."""
+    return {name: outcomes.settings[name] for name in names if outcomes.settings.get(name) is not None}
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,9 +315,6 @@ def audit_many(outcomes: BatchOutcomes, v_after: ArrayLike) -> BatchAudit:
     bad = np.flatnonzero(impacts & ~np.isfinite(given).all(axis=1))
     if bad.size:
         raise ValueError(f"v_after: row {bad[0]} holds a number that is not finite; wanted finite numbers")
-    from routh.kernels.common.judge import compare  # loads LLVM
-    from routh.problem_rows import scratch
-
     found = np.full((len(batch), 4), np.nan)
     found[:, 1] = -1.0
     rows = batch.arrays

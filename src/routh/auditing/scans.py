@@ -1,4 +1,8 @@
-"""Scans: the ambiguity of many impacts, along a motion or over a grid of landing states."""
+"""Scans: the ambiguity of many impacts, along a motion or over a grid of landing states.
+
+In order: grids of named parameters, the scan of one, and `growth`, how the set of outcomes grows as more
+contacts of a robot count as simultaneous.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,8 @@ from routh.validation import Array, Options, deadline_of, integer, real_array
 if TYPE_CHECKING:
     import pandas
 
-
-# Grids of parameters: named axes, and the points that they span in a fixed order.
-
-
 _FORM = "wanted NAME=START:STOP:COUNT or NAME=VALUE,VALUE,..."
+_GRIDS = {"score": "f", "contacts": "i", "solved": "f", "explained": "f", "status": "i"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +101,6 @@ def grid_from_text(texts: Sequence[str]) -> Grid:
     return grid(axes)
 
 
-_GRIDS = {"score": "f", "contacts": "i", "solved": "f", "explained": "f", "status": "i"}
-
-
 @dataclass(frozen=True, eq=False)
 class Scan(Drawable, Tabular, Stored):
     """Scores on a grid; NaN where there was no impact."""
@@ -129,9 +127,9 @@ class Scan(Drawable, Tabular, Stored):
         if not worst:
             return ["No impact at any point."]
         where = ", ".join(f"{name} = {worst[0][name]:.4g}" for name in self.axes)
-        if self.measure != "ambiguity":
-            return [f"{self.measure} up to {worst[0]['score']:.2f}, at {where}."]
-        return [f"Ambiguity up to {worst[0]['score']:.2f} of the speed before, at {where}."]
+        share = " of the speed before" if self.measure == "ambiguity" else ""
+        name = "Ambiguity" if share else self.measure
+        return [f"{name} up to {worst[0]['score']:.2f}{share}, at {where}."]
 
     def _facts(self) -> list[tuple[object, ...]]:
         rows = [{name: f"{value:.4g}" for name, value in row.items()} for row in self.worst()]
@@ -141,8 +139,8 @@ class Scan(Drawable, Tabular, Stored):
         return dict(self.axes)
 
     def _columns(self) -> dict[str, Column]:
-        over, meaning = tuple(self.axes), "diameter of the outcomes over the speed before"
-        meaning = meaning if self.measure == "ambiguity" else self.measure
+        over, diameter = tuple(self.axes), "diameter of the outcomes over the speed before"
+        meaning = diameter if self.measure == "ambiguity" else self.measure
         return {
             "score": Column(over, self.score, "1", meaning),
             "contacts": Column(over, self.contacts, "1", "number of contacts"),
@@ -173,12 +171,12 @@ class Scan(Drawable, Tabular, Stored):
     def worst(self, count: int = 5) -> list[dict[str, float]]:
         """The most ambiguous states, each with its coordinates, score and number of contacts."""
         flat = np.where(np.isnan(self.score), -np.inf, self.score).ravel()
-        order = [i for i in np.argsort(-flat, kind="stable")[:count] if np.isfinite(flat[i])]
-        rows = []
-        for i in order:
-            found = {"score": float(flat[i]), "contacts": float(self.contacts.flat[i])}
-            rows.append({**Grid(self.axes).point(i), **found})
-        return rows
+        points = Grid(self.axes)
+        return [
+            {**points.point(i), "score": float(flat[i]), "contacts": float(self.contacts.flat[i])}
+            for i in np.argsort(-flat, kind="stable")[:count]
+            if np.isfinite(flat[i])
+        ]
 
 
 def scan(
@@ -235,9 +233,6 @@ def scan(
     return Scan(grid.axes, score, contacts, solved, explained, status, named)
 
 
-# How the set of outcomes grows as more contacts of a robot count as simultaneous.
-
-
 @dataclass(frozen=True)
 class GrowthRow:
     """The set of outcomes for one choice of what is simultaneous."""
@@ -284,9 +279,7 @@ def growth(
             rows.append(replace(rows[-1], threshold=float(threshold)))
         elif kept:
             part = problem.subset(kept)
-            outcomes = _first(drawn, part, n, seed, friction)
-            if outcomes is None:
-                outcomes = sample(part, n, seed=seed, friction=friction)
+            outcomes = _first(drawn, part, n, seed, friction) or sample(part, n, seed=seed, friction=friction)
             energies = outcomes.kinetic_energy[outcomes.solved]
             rows.append(
                 GrowthRow(

@@ -1,4 +1,4 @@
-"""`exact_set`: from a problem to its two-sided set of outcomes."""
+"""`exact_set`: from a problem to its two-sided set of outcomes, and `displacement`: what snapping moves."""
 
 from __future__ import annotations
 
@@ -29,76 +29,10 @@ if TYPE_CHECKING:
     from ppl import C_Polyhedron
 
 
-# How far apart the outcomes of two nearly equal problems are: what an outer set must enclose in addition.
-#
-# Take a solution of HP23 (39) for one problem and its rates of normal impulse. The other problem with the
-# same rates has a solution v' too, and friction is monotone in the energy norm, so with e = |v - v'|_M
-#
-#     d(e^2 / 2) <= (|dJn_i| + |d mu_i| |Jt_i| + |dM| size_i) e ds_i  +  mu_i |dJt_i| (|v| + |v'|) ds_i
-#
-# per normal impulse s_i, all norms in the metric of M^-1 and ``size_i = |Jn_i| + mu_i |Jt_i|``. The impulse
-# is bounded where the cone is pointed: ``margin sum size_i s_i <= |v+ - v-|_M <= 2 |v-|_M``. So a change of v
-# moves outcomes by no more than itself, one of M, Jn and mu in proportion, one of tangential rows by its
-# root. Where v has ended, normal velocities of v' are off by as much: that is ``room``.
-
-
-_ROUNDING = 1.01  # for floating point, and for terms of second order
-
-
-@dataclass(frozen=True)
-class Displacement:
-    """Bounds on what snapping does, as shares of the speed before."""
-
-    radius: float = 0.0  # |v - v'|_M over the speed, for equal rates of impulse
-    room: float = 0.0  # |y_i - y'_i| over the speed and |Jn_i|, for every contact
-
-
-def displacement(problem: ImpactProblem, rational: RationalProblem) -> Displacement:
-    """Bound the distance between solutions of a problem and of the rational one that stands for it."""
-    L, speed = problem.cholesky, problem.speed or 1.0
-    dv = float(np.linalg.norm(L.T @ _change(problem.v[None], [rational.v])[0])) / speed
-    normal, d_normal = (_lengths(L, rows) for rows in (problem.Jn, _change(problem.Jn, rational.Jn)))
-    tangents = [_change(a, b) for a, b in zip(problem.Jt, rational.Jt, strict=True)]
-    slip, d_slip = (np.array([_length(L, rows) for rows in each]) for each in (problem.Jt, tangents))
-    mass = _length(L, _white(L, _change(problem.M, rational.M)).T)
-    d_mu = np.abs(_change(problem.mu[None], [rational.mu])[0])
-    size = normal + problem.mu * slip
-    drift = float(((d_normal + d_mu * slip) / size).max()) + mass
-    bend = 2.0 * float((problem.mu * d_slip / size).max())
-    radius = dv
-    if drift or bend:
-        cone = pointedness(problem)
-        if cone.jammed or not mass < 1e-3:
-            return Displacement(math.inf, math.inf)
-        impulse = 2.0 / cone.margin
-        radius += impulse * drift + math.sqrt(2.0 * impulse * bend)
-    radius *= _ROUNDING
-    return Displacement(radius, _ROUNDING * (radius + float((d_normal / normal).max())))
-
-
-def _change(given: Array, exact: Sequence[Sequence[Fraction]]) -> Array:
-    """The difference of two matrices, taken before it is rounded."""
-    pairs = zip(given, exact, strict=True)
-    return np.array([[float(Fraction(float(x)) - y) for x, y in zip(a, b, strict=True)] for a, b in pairs])
-
-
-def _white(L: Array, columns: Array) -> Array:
-    return np.asarray(np.linalg.solve(L, columns), dtype=np.float64)
-
-
-def _lengths(L: Array, rows: Array) -> Array:
-    """The length of each row."""
-    return np.asarray(np.linalg.norm(_white(L, rows.T), axis=0), dtype=np.float64)
-
-
-def _length(L: Array, rows: Array) -> float:
-    """The largest length of a unit combination of rows."""
-    return float(np.linalg.norm(_white(L, rows.T), 2))
-
-
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
+_ROUNDING = 1.01  # of bounds: for floating point, and for terms of second order
 
 
 def exact_set(
@@ -207,9 +141,8 @@ def _in_rationals(
     if isinstance(problem, RationalProblem):
         return problem, None, Displacement()
     if not isinstance(problem, ImpactProblem):
-        raise ValueError(
-            f"problem: got {type(problem).__name__}; wanted an ImpactProblem or a RationalProblem"
-        )
+        got = type(problem).__name__
+        raise ValueError(f"problem: got {got}; wanted an ImpactProblem or a RationalProblem")
     if problem.restitution.any():
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
@@ -270,3 +203,60 @@ def _energy_bound(problem: ImpactProblem, automaton: Automaton, room: Fraction) 
 
 def _union(parts: list[C_Polyhedron], frame: Frame, radius: float = 0.0) -> PolytopeUnion:
     return PolytopeUnion(tuple(polytope(part, frame) for part in parts), radius)
+
+
+# How far apart the outcomes of two nearly equal problems are: what an outer set must enclose in addition.
+#
+# Take a solution of HP23 (39) for one problem and its rates of normal impulse. The other problem with the
+# same rates has a solution v' too, and friction is monotone in the energy norm, so with e = |v - v'|_M
+#
+#     d(e^2 / 2) <= (|dJn_i| + |d mu_i| |Jt_i| + |dM| size_i) e ds_i  +  mu_i |dJt_i| (|v| + |v'|) ds_i
+#
+# per normal impulse s_i, all norms in the metric of M^-1 and ``size_i = |Jn_i| + mu_i |Jt_i|``. The impulse
+# is bounded where the cone is pointed: ``margin sum size_i s_i <= |v+ - v-|_M <= 2 |v-|_M``. So a change of v
+# moves outcomes by no more than itself, one of M, Jn and mu in proportion, one of tangential rows by its
+# root. Where v has ended, normal velocities of v' are off by as much: that is ``room``.
+
+
+@dataclass(frozen=True)
+class Displacement:
+    """Bounds on what snapping does, as shares of the speed before."""
+
+    radius: float = 0.0  # |v - v'|_M over the speed, for equal rates of impulse
+    room: float = 0.0  # |y_i - y'_i| over the speed and |Jn_i|, for every contact
+
+
+def displacement(problem: ImpactProblem, rational: RationalProblem) -> Displacement:
+    """Bound the distance between solutions of a problem and of the rational one that stands for it."""
+    L, speed = problem.cholesky, problem.speed or 1.0
+    dv = float(np.linalg.norm(L.T @ _change(problem.v[None], [rational.v])[0])) / speed
+    tangents = [_change(a, b) for a, b in zip(problem.Jt, rational.Jt, strict=True)]
+    normals = _change(problem.Jn, rational.Jn)
+    each = (problem.Jn[:, None], normals[:, None], problem.Jt, tangents)
+    normal, d_normal, slip, d_slip = (np.array([_length(L, rows) for rows in all_]) for all_ in each)
+    half = np.asarray(np.linalg.solve(L, _change(problem.M, rational.M)), dtype=np.float64)
+    mass = _length(L, half.T)
+    d_mu = np.abs(_change(problem.mu[None], [rational.mu])[0])
+    size = normal + problem.mu * slip
+    drift = float(((d_normal + d_mu * slip) / size).max()) + mass
+    bend = 2.0 * float((problem.mu * d_slip / size).max())
+    radius = dv
+    if drift or bend:
+        cone = pointedness(problem)
+        if cone.jammed or not mass < 1e-3:
+            return Displacement(math.inf, math.inf)
+        impulse = 2.0 / cone.margin
+        radius += impulse * drift + math.sqrt(2.0 * impulse * bend)
+    radius *= _ROUNDING
+    return Displacement(radius, _ROUNDING * (radius + float((d_normal / normal).max())))
+
+
+def _change(given: Array, exact: Sequence[Sequence[Fraction]]) -> Array:
+    """The difference of two matrices, taken before it is rounded."""
+    pairs = zip(given, exact, strict=True)
+    return np.array([[float(Fraction(float(x)) - y) for x, y in zip(a, b, strict=True)] for a, b in pairs])
+
+
+def _length(L: Array, rows: Array) -> float:
+    """The largest length of a unit combination of rows, in the metric of M^-1."""
+    return float(np.linalg.norm(np.linalg.solve(L, rows.T), 2))

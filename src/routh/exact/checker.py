@@ -4,9 +4,9 @@ Nothing here uses the construction in ``routh.exact`` but the arithmetic of frac
 solutions are written down again from HP23 (36) to (40). Two claims can be checked.
 
 * A velocity is an outcome: a path of straight segments from v to it, with impulses, such that every
-  segment satisfies the inclusion (39) throughout. `rebuild_path` finds one by linear programming and
-  `verify_path` decides.
-* A union of polytopes cannot be left: `routh.exact.checker.verify_invariance`.
+  segment satisfies the inclusion (39) throughout. `rebuild_path` finds one by linear programming
+  (`PathProgram`) and `verify_path` decides.
+* A union of polytopes cannot be left: `verify_invariance`. The polyhedra are then PPL's.
 
 In space friction is polyhedral and its polygon is part of the claim: ``polygon`` holds unit directions in
 order, counter-clockwise; friction lies in the hull of ``-mu n`` times them and opposes slip most.
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint_System, Generator, Linear_Expression
 
 
-# What the checkers of exact sets share: statuses of friction, and velocities after impulses.
-#
-# Written down again from HP23 (36) to (40), in velocity space and in fractions; nothing of the construction
-# in `routh.exact` is used but the arithmetic of fractions.
-
-
 Impulse = tuple[Fraction, ...]  # of one contact: normal, then one or two tangential
+Form = Sequence[Fraction]  # in the tangential velocity of one contact
+Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
+Wall = tuple[list[Fraction], Fraction, Fraction]  # coefficients, constant, share of the margin: sum <= 0
+Vertices = Sequence[Vector]  # of one polytope, exact velocities
+
+SMALL = (1e-9, 1e-12, 1e-7)  # scaled weights that count as zero when the active set is read; tried in turn
 LINE: tuple[Vector, ...] = ((Fraction(1),), (Fraction(-1),))  # the friction polygon in the plane
 
 
@@ -61,9 +61,6 @@ class Proof:
         return self.holds
 
 
-Form = Sequence[Fraction]  # in the tangential velocity of one contact
-
-
 def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector], list[Form], list[Form]]:
     """Directions that friction opposes, forms in the slip that are zero, and forms that are not negative.
 
@@ -71,6 +68,8 @@ def friction_status(word: str, polygon: Sequence[Vector]) -> tuple[list[Vector],
     and the next one oppose equally.
     """
     count, nt = len(polygon), len(polygon[0])
+    if word == "push":  # without friction
+        return [(Fraction(0),) * nt], [], []
     if word == "sticks":
         return list(polygon), [[Fraction(int(i == j)) for j in range(nt)] for i in range(nt)], []
     if nt == 1:
@@ -100,16 +99,11 @@ def effect(problem: RationalProblem, i: int, impulse: Impulse) -> Vector:
     return tuple(dot(row[own], impulse) for row in problem.response)
 
 
-# Paths with given contact statuses as linear programs whose active sets are then solved exactly.
-
-
-Equation = tuple[list[Fraction], Fraction]  # coefficients of the weights, constant: their sum is 0
-SMALL = (1e-9, 1e-12, 1e-7)  # scaled weights that count as zero when the active set is read; tried in turn
-Wall = tuple[list[Fraction], Fraction, Fraction]  # coefficients, constant, share of the margin: sum <= 0
-
-
 class PathProgram:
-    """Impulses x >= 0 along force directions, segment by segment; walls hold at both ends of each."""
+    """Paths with given contact statuses as a linear program whose active set is then solved exactly.
+
+    Impulses x >= 0 along force directions, segment by segment; walls hold at both ends of each.
+    """
 
     def __init__(
         self,
@@ -127,9 +121,8 @@ class PathProgram:
             pushing = [i for i, word in enumerate(words) if word != "separates"]
             for i in pushing:
                 self._contact(k, i, words[i])
-            total = tuple(
-                sum(column, Fraction(0)) for column in zip(*(problem.Jn[i] for i in pushing), strict=True)
-            )
+            columns = zip(*(problem.Jn[i] for i in pushing), strict=True)
+            total = tuple(sum(column, Fraction(0)) for column in columns)
             self.below.append((total, k, Fraction(1)))  # the impact has not ended before the segment
         self.segments = len(statuses)
         self.effects = [effect(problem, i, impulse) for _, i, impulse in self.columns]
@@ -290,24 +283,26 @@ def check_member(
     polygon: Sequence[Vector] = LINE,
 ) -> Membership:
     """Prove that ``target`` (nv,) is an outcome or a limit of outcomes, along one of the hinted statuses."""
-    if any(len(d) != problem.nt for d in polygon):
-        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
+    _check_polygon(problem, polygon)
     why = "no statuses were given"
     goal = tuple(target)
     if problem.v == goal and min(dot(row, goal) for row in problem.Jn) >= 0:
         return Membership("reached", CheckedPath((goal,), ()))
     for statuses in hints:
         path = rebuild_path(problem, goal, statuses, polygon)
-        verdict = Proof(False, "no path was found")
-        if path is not None:
-            verdict = verify_path(problem, path, goal, polygon)
+        missing = Proof(False, "no path was found")
+        verdict = missing if path is None else verify_path(problem, path, goal, polygon)
         if verdict:
             return Membership("reached", path)
         why = verdict.why
-    for statuses in hints:
-        if _is_limit(problem, goal, statuses, polygon):
-            return Membership("limit")
+    if any(_is_limit(problem, goal, statuses, polygon) for statuses in hints):
+        return Membership("limit")
     return Membership("unproved", None, why)
+
+
+def _check_polygon(problem: RationalProblem, polygon: Sequence[Vector]) -> None:
+    if any(len(d) != problem.nt for d in polygon):
+        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
 
 
 def _is_limit(
@@ -419,19 +414,6 @@ def rebuild_path(
     return path
 
 
-# An independent check that no solution of the relaxed inclusion leaves a region.
-#
-# As in `routh.exact.checker`, nothing of the construction is used: cells and forces are written down again,
-# in velocity space. The polyhedra themselves are PPL's.
-#
-# A solution with finitely many switches moves on straight segments, each within one closed cell of contact
-# statuses and along that cell's force cone. So a region U is never left if, for every polytope P of U and
-# every cell, the whole of ``((P ∩ cell) + cone) ∩ cell`` lies in U.
-
-
-Vertices = Sequence[Vector]  # of one polytope, exact velocities
-
-
 def verify_invariance(
     problem: RationalProblem,
     thresholds: Sequence[Fraction],
@@ -442,6 +424,10 @@ def verify_invariance(
 ) -> Proof:
     """Whether ``region`` holds every state of the relaxed inclusion and ``outcomes`` every end of an impact.
 
+    A solution with finitely many switches moves on straight segments, each within one closed cell of contact
+    statuses and along that cell's force cone. So a region U is never left if, for every polytope P of U and
+    every cell, the whole of ``((P ∩ cell) + cone) ∩ cell`` lies in U.
+
     Parameters
     ----------
     thresholds : (nc,) m/s, > 0: a contact may push while its normal velocity is at most this.
@@ -450,8 +436,7 @@ def verify_invariance(
         ``Jn_i v = 0`` for some i.
     polygon : in space, the directions of polyhedral friction, see `routh.exact.checker`.
     """
-    if any(len(d) != problem.nt for d in polygon):
-        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
+    _check_polygon(problem, polygon)
     if any(limit <= 0 for limit in thresholds):
         return Proof(False, "a threshold is not positive, so the relaxation proves nothing")
     ppl = load_ppl()
@@ -479,7 +464,7 @@ def verify_invariance(
 def _ends_inside(
     ppl: ModuleType, problem: RationalProblem, pieces: list[C_Polyhedron], ends: list[C_Polyhedron]
 ) -> Proof:
-    forms = [_form(ppl, row, Fraction(0)) for row in problem.Jn]
+    forms = [_form(ppl, row) for row in problem.Jn]
     for index, piece in enumerate(pieces):
         apart = ppl.C_Polyhedron(piece)
         for form in forms:
@@ -512,17 +497,12 @@ def _cells(
                 walls.insert(gap >= 0)
                 continue
             walls.insert(gap <= 0)
-            pressing: list[Vector] = [(Fraction(0),) * problem.nt]
-            zero: list[Form] = []
-            positive: list[Form] = []
-            if word != "push":
-                pressing, zero, positive = friction_status(word, polygon)
+            pressing, zero, positive = friction_status(word, polygon)
             for form in positive:
-                walls.insert(_form(ppl, along(form, problem.Jt[i]), Fraction(0)) >= 0)
+                walls.insert(_form(ppl, along(form, problem.Jt[i])) >= 0)
             for form in zero:
-                slip = _form(ppl, along(form, problem.Jt[i]), Fraction(0))
-                walls.insert(slip == 0)
-                held.append(slip == 0)
+                held.append(_form(ppl, along(form, problem.Jt[i])) == 0)
+                walls.insert(held[-1])
             for d in pressing:  # a unit normal force with full friction against d
                 change = effect(problem, i, (Fraction(1), *(-problem.mu[i] * x for x in d)))
                 rays.insert(ppl.ray(ppl.Linear_Expression(integers(change), 0)))
@@ -560,7 +540,7 @@ def _inside(ppl: ModuleType, part: C_Polyhedron, pieces: Sequence[C_Polyhedron],
     return False
 
 
-def _form(ppl: ModuleType, row: Sequence[Fraction], constant: Fraction) -> Linear_Expression:
+def _form(ppl: ModuleType, row: Sequence[Fraction], constant: Fraction = Fraction(0)) -> Linear_Expression:
     """A positive multiple of ``row . v + constant``."""
     *coefficients, inhomogeneous = integers((*row, constant))
     return ppl.Linear_Expression(coefficients, inhomogeneous)

@@ -1,6 +1,8 @@
-"""How a point of the inner set was reached: the sequence of contact statuses, back from the end.
+"""Ways through a reachable set, and where they end.
 
-This is a hint for `routh.exact.checker`, which rebuilds and verifies the path by itself.
+`terminal_pieces` is the part at which an impact has ended. `statuses_to` tells how a point of it was reached:
+the sequence of contact statuses, back from the end, a hint for `routh.exact.checker`, which rebuilds and
+verifies the path by itself. `replayed` has a path that was found in floating point again in fractions.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
 
 Statuses = tuple[str, ...]  # per contact: "separates", "sticks", "slides +", "slides -", or "slides k"
+
+#: Scaled velocities and impulses below this were zero before rounding; tried in turn. Small, because the
+#: friction of 1.7320508 that stands for sqrt(3) makes slips of 1e-11 that are true.
+_ROUNDING = (1e-13, 1e-14, 1e-11, 1e-9)
 
 
 def statuses_to(reach: Reach, z: Vector) -> list[list[Statuses]]:
@@ -81,14 +87,6 @@ def _word(modes: tuple[Mode, ...], index: int) -> str:
     return {2: "slides +", 3: "slides -"}[index] if len(modes) == 4 else f"slides {index - 2}"
 
 
-# A path that was found in floating point again in fractions, where `routh.exact.checker` decides on it.
-
-
-#: Scaled velocities and impulses below this were zero before rounding; tried in turn. Small, because the
-#: friction of 1.7320508 that stands for sqrt(3) makes slips of 1e-11 that are true.
-_ROUNDING = (1e-13, 1e-14, 1e-11, 1e-9)
-
-
 def replayed(problem: RationalProblem, path: ImpactPath) -> CheckedPath | None:
     """The path of straight pieces of a planar impact beside ``path``, exact and verified; None where none is.
 
@@ -140,9 +138,6 @@ def _weights(program: PathProgram, impulses: Array) -> Array:
     return np.maximum(weights, 0.0)
 
 
-# The part of a reachable set at which an impact has ended.
-
-
 def terminal_pieces(reach: Reach, room: Fraction = Fraction(0)) -> list[Piece]:
     """Pieces with ``y >= 0`` and ``min y = 0``, none inside another, joined where their union is convex.
 
@@ -153,10 +148,8 @@ def terminal_pieces(reach: Reach, room: Fraction = Fraction(0)) -> list[Piece]:
     found: list[Piece] = []
     for poly in _ended(reach, room):
         piece = Piece(poly, reach.auto.gram)
-        if any(old.poly.contains(poly) for old in found):
-            continue
-        found = [old for old in found if not poly.contains(old.poly)]
-        found.append(piece)
+        if not any(old.poly.contains(poly) for old in found):
+            found = [*(old for old in found if not poly.contains(old.poly)), piece]
     return _simplified(found, reach.ppl)
 
 
@@ -188,8 +181,7 @@ def _simplified(pieces: list[Piece], ppl: ModuleType) -> list[Piece]:
     joined: list[Piece] = []
     for piece in sorted(pieces, key=lambda p: -int(p.poly.affine_dimension())):
         grown = merged(piece, joined, ppl)
-        joined = [old for old in joined if not grown.poly.contains(old.poly)]
-        joined.append(grown)
+        joined = [*(old for old in joined if not grown.poly.contains(old.poly)), grown]
     kept = list(joined)
     for piece in reversed(joined):
         others = [other for other in kept if other is not piece]

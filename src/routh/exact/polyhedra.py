@@ -1,7 +1,8 @@
 """Polyhedra that know their own floating-point shadow, and unions of them.
 
 The floating-point vertices and facets only ever save work: they reject what cannot be covered or convex
-before the exact test is made, and the exact test decides.
+before the exact test is made, and the exact test decides. The polyhedra are those of the Parma Polyhedra
+Library, an optional dependency under the GPL, which `load_ppl` loads.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint, Generator
 
 
+_LOADING = threading.Lock()
 _MARGIN = 1e-7  # share of the speed by which a point must lie outside to be rejected without exact test
 _PATIENCE = 12  # cuts that an exact covering test may take
 _BLENDS = np.random.default_rng(0).dirichlet(np.full(64, 0.2), size=24)  # weights of trial points
@@ -194,12 +196,6 @@ def _row(constraint: Constraint) -> Array:
     values = [int(x) for x in (*constraint.coefficients(), constraint.inhomogeneous_term())]
     largest = max(abs(x) for x in values[:-1]) or 1
     return np.array([x / largest for x in values])
-
-
-# The Parma Polyhedra Library, an optional dependency under the GPL.
-
-
-_LOADING = threading.Lock()
 
 
 def load_ppl() -> ModuleType:

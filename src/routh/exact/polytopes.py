@@ -1,4 +1,4 @@
-"""Polytopes in velocity space with exact rational vertices, and unions of them."""
+"""Polytopes in velocity space with exact rational vertices, unions of them, and how far apart two are."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 
 Vertex = tuple[Fraction, ...]
 
+# limits of `largest_distance`
+_FINE = 1e-4  # share of the speed: parts this near to one inner piece are not cut further
+_CUTS = 64  # of one outer piece
+_NEAREST = 4  # inner pieces at whose facets a part may be cut
+_POINTS = 256  # of one part, beyond which it is not cut further
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -44,9 +50,8 @@ class Frame:
 
     def dual_norm(self, direction: Array) -> Array:
         """The largest ``direction . x`` over velocities x as long as the speed before, for (..., nv)."""
-        return (
-            np.linalg.norm(np.linalg.solve(self.half.T, direction[..., None])[..., 0], axis=-1) * self.speed
-        )
+        turned = np.linalg.solve(self.half.T, direction[..., None])[..., 0]
+        return np.linalg.norm(turned, axis=-1) * self.speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,15 +236,6 @@ def _convex_order(points: Array) -> Array:
 
 def _turn(a: Array, b: Array, c: Array) -> float:
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
-
-
-# How far an outer union of polytopes is from an inner one: an upper bound that looks at parts of pieces.
-
-
-_FINE = 1e-4  # share of the speed: parts this near to one inner piece are not cut further
-_CUTS = 64  # of one outer piece
-_NEAREST = 4  # inner pieces at whose facets a part may be cut
-_POINTS = 256  # of one part, beyond which it is not cut further
 
 
 def largest_distance(outer: PolytopeUnion, inner: PolytopeUnion) -> float:

@@ -1,4 +1,8 @@
-"""An impact problem in exact rational numbers; `routh.exact.snapping` leads to it from floating point."""
+"""An impact problem in exact rational numbers; `routh.exact.snapping` leads to it from floating point.
+
+First the small exact linear algebra that exact sets need: matrices are tuples of rows, rows are tuples of
+`fractions.Fraction`. Then `RationalProblem`, and friction directions with rational coordinates.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,10 @@ from routh import tolerances
 from routh.problem import ImpactProblem
 from routh.validation import Array, integer, real
 
-# Small exact linear algebra over the rational numbers: what the exact sets need and no more.
-#
-# Matrices are tuples of rows, rows are tuples of `fractions.Fraction`.
-
-
 Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]
+Row = Sequence[object] | np.ndarray  # numbers of any kind that `Fraction` takes
+Table = Sequence[Row] | np.ndarray
 
 
 def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
@@ -115,16 +116,17 @@ def simplest(value: float, tolerance: float) -> Fraction:
     return _simplest_between(low, high)
 
 
+def floats(rows: Sequence[Sequence[Fraction]]) -> Array:
+    """A rational matrix in floating point."""
+    return np.array([[float(x) for x in row] for row in rows])
+
+
 def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
     whole = low.numerator // low.denominator
     if whole == low or whole + 1 <= high:
         return Fraction(whole if whole == low else whole + 1)
     rest = _simplest_between(1 / (high - whole), 1 / (low - whole))
     return whole + 1 / rest
-
-
-Row = Sequence[object] | np.ndarray  # numbers of any kind that `Fraction` takes
-Table = Sequence[Row] | np.ndarray
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -241,8 +243,3 @@ def _fraction(field: str, value: object) -> Fraction:
         raise ValueError(
             f"{field}: got {value!r}; wanted finite numbers, or strings such as '5/12'"
         ) from None
-
-
-def floats(rows: Sequence[Sequence[Fraction]]) -> Array:
-    """A rational matrix in floating point."""
-    return np.array([[float(x) for x in row] for row in rows])

@@ -22,18 +22,13 @@ if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint, Constraint_System, Generator_System, Linear_Expression
 
 
-# One location of the impact automaton: its constraints, its flow and what has been reached in it.
-#
-# And the limits of time and memory that its exploration keeps.
-
-
 Location = tuple[int, ...]  # per contact: index into its modes
 Rays = list[list[int]]
 
 
 @dataclass(eq=False)
 class Cell:
-    """One location, made by `routh.exact.reach.Reach.cell`."""
+    """One location of the automaton and what has been reached in it, made by `Reach.cell`."""
 
     flow: Rays  # extreme rays of the forces
     thin: tuple[Constraint, ...]  # a result inside one of these is found in a larger location as well

@@ -1,4 +1,4 @@
-"""The exact set of outcomes of an impact, as data."""
+"""The exact set of outcomes of an impact as data, and how much of it a cloud of samples fills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from routh import tolerances
 from routh.exact.paths import statuses_to
 from routh.exact.polytopes import PolytopeUnion, Vertex, largest_distance, lifted
 from routh.exact.rational import RationalProblem, times
@@ -24,6 +23,7 @@ from routh.sampling.answers import SAME_MODE, Answer, contact_modes, make_answer
 from routh.sampling.filling import watch_directions
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
+from routh.step.base import residual_tolerance
 from routh.validation import Array, choice, integer, real, real_array
 
 Side = Literal["inner", "outer"]
@@ -144,9 +144,6 @@ class ExactSet(Drawable):
         return self.inner if choice("which", which, ("inner", "outer")) == "inner" else self.outer
 
 
-# How much of an exact set a cloud of samples fills.
-
-
 @dataclass(frozen=True, eq=False)
 class Coverage:
     """Samples against the exact set. All numbers are shares: 0 is perfect."""
@@ -194,26 +191,17 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
     wide = width > 1e-6 * width.max(initial=0.0)
     missing = np.maximum((top - (v @ rows.T).max(axis=0))[wide] / width[wide], 0.0)
     half = exact.outer[0].frame.half
-    spread = _spread(exact, integer("points", points, at_least=1))
-    distances, _ = cKDTree(v @ half.T).query(spread @ half.T)
-    huge = exact.problem.mu.max() > tolerances.HUGE_FRICTION
-    promised = tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
+    share = max(integer("points", points, at_least=1) // len(exact.inner), 1)
+    rng, clouds = np.random.default_rng(points), []
+    for piece in exact.inner:  # points spread over it, vertices included
+        weights = rng.dirichlet(np.full(len(piece.points), 0.6), size=share)
+        clouds += [piece.points, weights @ piece.points]
+    distances, _ = cKDTree(v @ half.T).query(np.vstack(clouds) @ half.T)
     far = exact.outer.violation(v)
     return Coverage(
         rows[wide],
         missing,
-        float(np.max(far, where=far > promised, initial=0.0)),
+        float(np.max(far, where=far > residual_tolerance(exact.problem), initial=0.0)),
         distances / exact.outer[0].frame.speed,
         len(v),
     )
-
-
-def _spread(exact: ExactSet, points: int) -> Array:
-    """Points spread over the inner pieces, vertices included."""
-    rng = np.random.default_rng(points)
-    clouds = []
-    for piece in exact.inner:
-        share = max(points // len(exact.inner), 1)
-        weights = rng.dirichlet(np.full(len(piece.points), 0.6), size=share)
-        clouds += [piece.points, weights @ piece.points]
-    return np.vstack(clouds)

@@ -99,9 +99,8 @@ def _scaled_generators(
     true_cone = uses_true_cone(friction, facets, problem.nt)
     polygon = None if true_cone else facet_directions(problem.nt, facets)
     white = _Generators(problem, polygon, np.ones(problem.nc))
-    sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * np.linalg.norm(
-        white.tangents, 2, axis=(1, 2)
-    )
+    slips = np.linalg.norm(white.tangents, 2, axis=(1, 2))
+    sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * slips
     return _Generators(problem, polygon, sizes), sizes
 
 
@@ -109,8 +108,7 @@ class _Generators:
     """The generators in coordinates with M = I, divided by a size for each contact."""
 
     def __init__(self, problem: ImpactProblem, polygon: Array | None, sizes: Array) -> None:
-        rows = np.concatenate([problem.Jn[:, None, :], problem.Jt], axis=1).reshape(-1, problem.nv)
-        white = np.linalg.solve(problem.cholesky, rows.T).T.reshape(problem.nc, -1, problem.nv)
+        white = problem.impulse_columns.T.reshape(problem.nc, -1, problem.nv)
         self.normals = white[:, 0] / sizes[:, None]  # (nc, nv)
         self.tangents = white[:, 1:] / sizes[:, None, None]  # (nc, nt, nv)
         self.mu, self.polygon = problem.mu, polygon

@@ -61,9 +61,9 @@ def terminates(problem: ImpactProblem) -> Termination:
                 names = tuple(problem.names[i] for i in chosen)
                 return Termination("refuted", math.inf, names, velocity)
             sure = sure and inside
-    return Termination(
-        "proved" if sure else "unknown", _between_parallel_walls(problem) if sure else math.inf
-    )
+    if not sure:
+        return Termination("unknown", math.inf)
+    return Termination("proved", _between_parallel_walls(problem))
 
 
 def _approach_left(problem: ImpactProblem, chosen: tuple[int, ...]) -> tuple[Array | None, bool]:
@@ -72,7 +72,7 @@ def _approach_left(problem: ImpactProblem, chosen: tuple[int, ...]) -> tuple[Arr
     held = np.linalg.solve(problem.cholesky, np.concatenate(rows).T).T
     held = held / np.maximum(np.linalg.norm(held, axis=1, keepdims=True), np.finfo(float).tiny)
     _, values, across = np.linalg.svd(held, full_matrices=False)
-    normals = np.linalg.solve(problem.cholesky, problem.Jn.T).T
+    normals = problem.impulse_columns.T[:: 1 + problem.nt]
     normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     # what may be in the span counts where an approach is claimed, what must be where there is none
     most, least = across[values > 1e-13], across[values > _OUTSIDE]
@@ -89,7 +89,7 @@ def _between_parallel_walls(problem: ImpactProblem) -> float:
 
     Contacts that face the other way cannot push while these do, so the sum of c_i lambda_i is |y|.
     """
-    normals = np.linalg.solve(problem.cholesky, problem.Jn.T).T
+    normals = problem.impulse_columns.T[:: 1 + problem.nt]
     _, values, across = np.linalg.svd(normals, full_matrices=False)
     if problem.mu.any() or (len(values) > 1 and not values[1] <= tolerances.RANK * values[0]):
         return math.inf

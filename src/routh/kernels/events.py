@@ -75,5 +75,4 @@ def piecewise_path(problem: ImpactProblem, pieces: Array, friction: str = "cone"
     """Velocities and impulses of pieces with these scaled impulses (k, n): curved in the true cone only."""
     kind = PathKind.CURVED if problem.nt == 2 and friction == "cone" else PathKind.STRAIGHT
     steps = pieces.reshape(len(pieces), problem.nc, 1 + problem.nt) * problem.scaling.impulse[:, None]
-    totals = np.concatenate([np.zeros((1, problem.nc, 1 + problem.nt)), np.cumsum(steps, axis=0)])
-    return ImpactPath(problem.apply(totals), steps, kind)
+    return problem.path(steps, kind)

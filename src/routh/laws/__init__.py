@@ -12,11 +12,11 @@ from routh.laws.chatterjee_ruina import ChatterjeeRuina as ChatterjeeRuina
 from routh.laws.energetic import Energetic as Energetic
 from routh.laws.lzb import LZB as LZB
 from routh.laws.moreau import Moreau as Moreau
-from routh.laws.newton import Newton as Newton
 from routh.laws.poisson import Poisson as Poisson
 from routh.laws.sequential import Sequential as Sequential
 from routh.laws.set_valued import SetValued as SetValued
 from routh.laws.simultaneous import Simultaneous as Simultaneous
+from routh.laws.single_contact import Newton as Newton
 from routh.laws.single_contact import SingleContact as SingleContact
 from routh.laws.two_body import TwoBody as TwoBody
 from routh.results import ImpactPath as ImpactPath

@@ -1,4 +1,7 @@
-"""What every impact law shares: its checks, impacts without collision, and the form of its result."""
+"""What every impact law shares: its checks, impacts without collision, and the form of its result.
+
+An impact without collision is the limit of an approach speed that goes to zero (Painlevé; HP23 2.2.3).
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,9 @@ import numpy as np
 
 from routh import tolerances
 from routh.problem import ImpactProblem
-from routh.results import Drawable, ImpactPath, PathKind
+from routh.results import Drawable, ImpactPath
 from routh.status import Status
 from routh.validation import Array
-
-# Impacts without collision: the limit of an approach speed that goes to zero (Painlevé; HP23 2.2.3).
-
 
 # Approach speed given to the named contacts, as a share of the speed before: above the share at which laws
 # take an impact for ended, or they would end it before it began. Impulses of an impact without collision do
@@ -138,11 +138,14 @@ def in_phases(
     problem: ImpactProblem, impulses: Sequence[Array], status: Status, residual: float
 ) -> ImpactResult:
     """The result of impulses (nc, 1 + nt) one after the other; it says so where they add energy."""
-    steps = np.stack(impulses)
-    grown = np.concatenate([np.zeros((1, *steps.shape[1:])), np.cumsum(steps, axis=0)])
-    path = ImpactPath(problem.apply(grown), steps, PathKind.TOTAL)
-    v = path.v[-1].copy()
-    return ImpactResult(problem, v, grown[-1], energy_checked(problem, v, status), path, residual)
+    path = problem.path(np.stack(impulses))
+    status = energy_checked(problem, path.v[-1], status)
+    return ImpactResult(problem, path.v[-1].copy(), path.impulse.sum(axis=0), status, path, residual)
+
+
+def has_ended(problem: ImpactProblem, v: Array) -> bool:
+    """Whether no contact approaches any more, relative to the speed before (HP23's stopping rule)."""
+    return bool(np.all(problem.Jn @ v >= -tolerances.APPROACH * problem.scaling.velocity))
 
 
 def energy_checked(problem: ImpactProblem, v: Array, status: Status) -> Status:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
-from routh.laws.base import ImpactLaw, ImpactResult, in_phases
+from routh.laws.base import ImpactLaw, ImpactResult, has_ended, in_phases
 from routh.laws.cone_program import Cones
 from routh.lcp.convex import nonnegative_least_squares
 from routh.problem import ImpactProblem
@@ -64,7 +64,7 @@ class ChatterjeeRuina(ImpactLaw):
             if not np.all(np.isfinite(v)):
                 status = Status.NUMERICAL
                 break
-            if np.all(problem.Jn @ v >= -tolerances.APPROACH * problem.scaling.velocity):
+            if has_ended(problem, v):
                 status = Status.SOLVED
                 break
         return in_phases(problem, impulses, status, 0.0)
@@ -72,10 +72,8 @@ class ChatterjeeRuina(ImpactLaw):
     def _round(self, problem: ImpactProblem, v: Array, cones: Cones) -> Array:
         """The impulses (nc, 1 + nt) of one application of the law."""
         sizes = problem.scaling.impulse
-        half = np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T)
         scale = np.repeat(sizes, 1 + problem.nt) / problem.scaling.speed
-        columns = np.asarray(half * scale, dtype=np.float64)
-        columns = columns.reshape(problem.nv, problem.nc, -1)
+        columns = (problem.impulse_columns * scale).reshape(problem.nv, problem.nc, -1)
         momentum = v @ problem.cholesky / problem.scaling.speed
         normals = columns[:, :, 0]
         stacked = np.concatenate([normals, _EVEN * np.eye(problem.nc)])

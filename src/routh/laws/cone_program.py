@@ -107,8 +107,7 @@ def associated_impulse(problem: ImpactProblem, rebound: Array, cones: Cones) -> 
     before = problem.contact_velocity() / unit.velocity[:, None]
     before[:, 0] -= rebound / unit.velocity
     # of x = L^T (v+ - v) / speed, L L^T = M: contact velocities change by columns^T x
-    columns = np.linalg.solve(problem.cholesky, problem.J.reshape(-1, problem.nv).T)
-    columns = columns * np.repeat(np.sqrt(unit.mass), width)
+    columns = problem.impulse_columns * np.repeat(np.sqrt(unit.mass), width)
     table, members = cones.dual_rows()
     answer = convex.minimise(
         np.zeros(problem.nv),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
-from routh.laws.base import ImpactLaw, ImpactResult, in_phases
+from routh.laws.base import ImpactLaw, ImpactResult, has_ended, in_phases
 from routh.laws.cone_program import Cones, friction_impulse
 from routh.problem import ImpactProblem
 from routh.status import Status
@@ -67,7 +67,7 @@ class Energetic(ImpactLaw):
             if not residual < tolerances.RESIDUAL_HUGE_FRICTION:
                 failed = Status.JAMMED if residual == np.inf else Status.NUMERICAL
                 return in_phases(problem, impulses, failed, residual)
-            if np.all(problem.Jn @ v >= -tolerances.APPROACH * problem.scaling.velocity):
+            if has_ended(problem, v):
                 return in_phases(problem, impulses, Status.SOLVED, residual)
         return in_phases(problem, impulses, Status.MAX_STEPS, residual)
 

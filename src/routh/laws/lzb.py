@@ -24,7 +24,7 @@ from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked
 from routh.laws.cone_program import Cones, friction_impulse
 from routh.problem import ImpactProblem
-from routh.results import ImpactPath, PathKind
+from routh.results import PathKind
 from routh.status import Status
 from routh.step.base import scaled_delassus
 from routh.validation import Array, integer, per_contact, real, real_array
@@ -115,16 +115,15 @@ class _Springs:
                 break
         unit = problem.scaling.impulse[:, None]
         steps = np.array(increments).reshape(-1, problem.nc, self.width) * unit
-        cumulative = np.concatenate([np.zeros((1, problem.nc, self.width)), np.cumsum(steps, axis=0)])
-        path = problem.apply(cumulative)
-        after = (problem.contact_velocity(path[-1]) / problem.scaling.velocity[:, None]).ravel()
+        path = problem.path(steps, PathKind.STRAIGHT if problem.nt == 1 else PathKind.CURVED)
+        v = path.v[-1].copy()
+        after = (problem.contact_velocity(v) / problem.scaling.velocity[:, None]).ravel()
         residual = float(np.max(np.abs(after - self.c), initial=self.fault))
         if status is Status.SOLVED and not residual < tolerances.RESIDUAL:
             status = Status.NUMERICAL
-        status = energy_checked(problem, path[-1], status)
-        course = ImpactPath(path, steps, PathKind.STRAIGHT if problem.nt == 1 else PathKind.CURVED)
+        status = energy_checked(problem, v, status)
         stored, returned = np.array([self.stored, self.returned]) * problem.scaling.speed**2
-        return ImpactResult(problem, path[-1], cumulative[-1], status, course, residual, stored, returned)
+        return ImpactResult(problem, v, steps.sum(axis=0), status, path, residual, stored, returned)
 
     def _advance(self) -> Array:
         """One increment; returns its scaled impulses (nc (1 + nt),)."""
@@ -150,9 +149,8 @@ class _Springs:
         lost |= (self.e2 == 0.0) & (after[:: self.width] >= 0.0)  # perfectly inelastic
         change = np.abs(after - self.c).max()
         if np.abs(self.c).max() <= tolerances.APPROACH and change <= tolerances.APPROACH * impulse.max():
-            lost[:] = self.jammed = (
-                True  # springs squeeze what stands still, and cannot return what they hold
-            )
+            # springs squeeze what stands still, and cannot return what they hold
+            lost[:] = self.jammed = True
         self.energy = np.where(lost, 0.0, np.maximum(left, 0.0))
         self.c = after
         return impulse

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
 from routh.friction.cones import uses_true_cone
-from routh.laws.base import ImpactLaw, ImpactResult, require_inelastic
+from routh.laws.base import ImpactLaw, ImpactResult, has_ended, require_inelastic
 from routh.problem import ENERGETIC, POISSON, ImpactProblem
 from routh.results import ImpactPath, PathKind
 from routh.status import Status
@@ -139,9 +138,8 @@ class SetValued(ImpactLaw):
             path = piecewise_path(problem, pieces, self.friction)
         stored, returned = out.work[0, which] * problem.scaling.speed**2
         status, residual = Status(int(out.status[0, which])), float(out.residual[0, which])
-        most = problem.kinetic_energy() * (
-            1.0 + 1e-9 + 4.0 * out.error[0, which]
-        )  # the error of a curve's end
+        allowed = 1e-9 + 4.0 * out.error[0, which]  # the error of a curve's end
+        most = problem.kinetic_energy() * (1.0 + allowed)
         if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
             status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)
@@ -183,11 +181,6 @@ def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
             "momentum that there is"
         )
     return size
-
-
-def has_ended(problem: ImpactProblem, v: Array) -> bool:
-    """Whether no contact approaches any more, relative to the speed before (HP23's stopping rule)."""
-    return bool(np.all(problem.Jn @ v >= -tolerances.APPROACH * problem.scaling.velocity))
 
 
 def accumulate(

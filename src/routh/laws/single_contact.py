@@ -1,4 +1,8 @@
-"""Routh's method for one planar contact: exact and piecewise linear (HP23 (36), Wang and Mason 1992)."""
+"""One planar contact by Routh's method, exact and piecewise linear (HP23 (36), Wang and Mason 1992).
+
+Inelastic (`SingleContact`), or with Newton's rule: the normal velocity comes back with the coefficient of
+restitution (`Newton`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import numpy as np
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult
 from routh.problem import ImpactProblem
-from routh.results import ImpactPath, PathKind
+from routh.results import PathKind
 from routh.status import Status
 from routh.validation import Array
 
@@ -23,14 +27,40 @@ class SingleContact(ImpactLaw):
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """The velocity after, with the path's breakpoints (slip stops or reverses)."""
         increments = routh_path(problem.delassus, problem.contact_velocity()[0], float(problem.mu[0]))
-        impulses = increments[:, None, :]
-        velocities = [problem.v]
-        for impulse in impulses:
-            velocities.append(problem.apply(impulse, velocities[-1]))
-        path = ImpactPath(np.array(velocities), impulses, PathKind.STRAIGHT)
+        path = problem.path(increments[:, None, :], PathKind.STRAIGHT)
         residual = abs(float(problem.Jn[0] @ path.v[-1] / problem.scaling.velocity[0]))
         status = Status.SOLVED if residual < tolerances.RESIDUAL else Status.NUMERICAL
-        return ImpactResult(problem, path.v[-1].copy(), impulses.sum(axis=0), status, path, residual)
+        return ImpactResult(problem, path.v[-1].copy(), path.impulse.sum(axis=0), status, path, residual)
+
+
+@dataclass(frozen=True)
+class Newton(ImpactLaw):
+    """``Jn v+ = -e Jn v-`` at one planar contact; friction follows Routh's method during compression.
+
+    The impulse of compression is that of Routh's inelastic method. Restitution adds a normal impulse with
+    friction in the same ratio as in the last part of compression, so the total stays in Coulomb's cone.
+    With friction Newton's rule can give energy back that compression did not take: then the status of the
+    result is ENERGY_GAINED.
+    """
+
+    honours_restitution = planar = one_contact = True
+
+    def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
+        """The velocity after compression and restitution."""
+        G, before = problem.delassus, problem.contact_velocity()[0]
+        increments = routh_path(G, before, float(problem.mu[0]))
+        ratio = increments[-1, 1] / increments[-1, 0] if increments[-1, 0] > 0.0 else 0.0
+        gain = G[0, 0] + G[0, 1] * ratio  # normal velocity per normal impulse
+        returned = -float(problem.restitution[0]) * before[0] / gain
+        if returned > 0.0:
+            increments = np.vstack([increments, [returned, ratio * returned]])
+        path = problem.path(increments[:, None, :], PathKind.STRAIGHT)
+        v, wanted = path.v[-1].copy(), -float(problem.restitution[0]) * before[0]
+        residual = abs(float(problem.Jn[0] @ v - wanted)) / float(problem.scaling.velocity[0])
+        gained = problem.kinetic_energy(v) > problem.kinetic_energy() * (1.0 + 1e-12)
+        status = Status.SOLVED if residual < 10.0 * tolerances.RESIDUAL else Status.NUMERICAL
+        status = Status.ENERGY_GAINED if status is Status.SOLVED and gained else status
+        return ImpactResult(problem, v, path.impulse.sum(axis=0), status, path, residual)
 
 
 def routh_path(G: Array, contact_velocity: Array, mu: float) -> Array:

@@ -32,7 +32,8 @@ class TwoBody(ImpactLaw):
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """The velocity after the impact of a problem with one contact."""
         solved = self.solve(problem)
-        grown = np.array([[_normal_first(row, problem.nt)] for row in self._breakpoints(problem, solved)])
+        order = [2, *range(problem.nt)]  # normal first
+        grown = self._breakpoints(problem, solved)[:, None, order]
         velocities = problem.apply(grown)
         steps = np.diff(grown, axis=0, prepend=0.0)
         kind = PathKind.STRAIGHT if problem.nt == 1 else PathKind.TOTAL
@@ -67,7 +68,3 @@ def contact_space(problem: ImpactProblem) -> tuple[Array, Array]:
         return w, np.array([v[1], 0.0, v[0]])
     order = [1, 2, 0]
     return g[np.ix_(order, order)], v[order]
-
-
-def _normal_first(impulse: Array, nt: int) -> Array:
-    return np.array([impulse[2], *impulse[:nt]])

@@ -1,4 +1,7 @@
-"""Cone programs by Clarabel: the one place that sets it up. What it returns is for the caller to check."""
+"""Cone programs by Clarabel, the one place that sets it up, and least squares with non-negative numbers.
+
+What they return is for the caller to check.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 
 from routh.validation import Array, DenseOrSparse
 
+ROUNDS = 3  # of `nonnegative_least_squares`, per unknown
 Cone = tuple[str, int]  # kind, and its size: rows, or for "semidefinite" the matrix's
 _KINDS = {
     "zero": "ZeroConeT",
@@ -59,15 +63,10 @@ def minimise(
     return ConicAnswer(x, np.array(answer.s), np.array(answer.z), solved, int(answer.iterations))
 
 
-# Least squares with non-negative numbers, for the few unknowns of one impact (Lawson and Hanson 1974).
-
-
-ROUNDS = 3  # per unknown
-
-
 def nonnegative_least_squares(A: Array, b: Array) -> tuple[Array, float]:
-    """The x (n,) >= 0 that brings ``A x`` nearest to ``b``, and the distance.
+    """The x (n,) >= 0 that brings ``A x`` nearest to ``b``, and the distance (Lawson and Hanson 1974).
 
+    For the few unknowns of one impact.
     A distance that is not the least means that the rounds were used up: it is then that of the x returned.
     """
     n = A.shape[1]

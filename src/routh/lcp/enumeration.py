@@ -80,9 +80,8 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
             blocks = W[rows[:, :, None], rows[:, None, :]]
             rights = -q[rows]
             # a zero row with a right side cannot be met
-            possible = ~np.any(
-                (np.abs(blocks).max(axis=2) == 0.0) & (np.abs(rights) > tolerances.RESIDUAL), axis=1
-            )
+            unmet = (np.abs(blocks).max(axis=2) == 0.0) & (np.abs(rights) > tolerances.RESIDUAL)
+            possible = ~np.any(unmet, axis=1)
             rows, blocks, rights = rows[possible], blocks[possible], rights[possible]
             regular = _is_regular(blocks)
             found = _of_regular(rows[regular], blocks[regular], rights[regular])
@@ -128,9 +127,8 @@ def _of_regular(rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[tupl
 def _of_singular(rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[tuple[np.ndarray, Array]]:
     """The same of blocks that are not invertible, one point each."""
     nearest = np.linalg.pinv(blocks) @ rights[:, :, None]  # no numbers of any sign come nearer
-    consistent = (
-        np.linalg.norm(blocks @ nearest - rights[:, :, None], axis=(1, 2)) < 2.0 * tolerances.RESIDUAL
-    )
+    misfits = np.linalg.norm(blocks @ nearest - rights[:, :, None], axis=(1, 2))
+    consistent = misfits < 2.0 * tolerances.RESIDUAL
     for row, block, right in zip(rows[consistent], blocks[consistent], rights[consistent], strict=True):
         value, misfit = nonnegative_least_squares(block, right)
         if misfit < tolerances.RESIDUAL:

@@ -13,7 +13,7 @@ from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, euler, general_solver
 from routh.systems import two_body as data
 from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
-from routh.two_body.timing import best_seconds, kernel_seconds
+from routh.two_body.api import best_seconds, kernel_seconds
 from routh.validation import Array
 from routh.viz import style
 from routh.viz import two_body as viz

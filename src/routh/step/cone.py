@@ -6,7 +6,8 @@ contact velocities after the step, all in the problem's own units. The gap of th
 
 Method: polyhedral steps whose facets close in on the directions of friction give a start whose error
 falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it. Where
-that fails, Gauss-Seidel sweeps over exactly solved contacts and finely faceted cones give further starts.
+that fails, Gauss-Seidel sweeps over exactly solved contacts (`solve_contact`) and finely faceted cones give
+further starts.
 """
 
 from __future__ import annotations
@@ -24,11 +25,19 @@ from routh.step.base import StepResult, residual_tolerance, scaled_delassus
 from routh.step.polyhedral import PolyhedralStep
 from routh.validation import Array
 
-# One spatial contact with the true friction cone, solved exactly: the block of a Gauss-Seidel sweep.
+# Each round divides the angle between the facets around the friction direction by this.
+REFINEMENT = 6.0
+ROUNDS = 12
+NEWTON_STEPS = 30
+TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
+SWEEP_STARTS, SWEEPS = 4, 25
+FINE_FACETS = (24, 64)
 
 
 def solve_contact(G: Array, c: Array, bound: float, mu: float) -> Array:
-    """Impulse (3,), normal first, ``0 <= lambda_n <= bound``, in Coulomb's cone; ``c' = c + G lambda``.
+    """One contact, exactly: impulse (3,), normal first, ``0 <= lambda_n <= bound``, in Coulomb's cone.
+
+    ``c' = c + G lambda`` is its velocity after.
 
     Every contact mode has a closed form or a polynomial: separated, sticking or sliding, and each of the
     latter with the normal impulse free or at its bound. The mode whose fixed-point gap is smallest wins.
@@ -79,15 +88,9 @@ def _sliding_directions(G: Array, c: Array, mu: float) -> list[Array]:
     roots = np.roots(quartic / scale)
     angles = np.angle(roots[np.abs(np.abs(roots) - 1.0) < 1e-3])
     for _ in range(3):  # polish on the real function
-        value = (
-            a0 + a1 * np.cos(angles) + b1 * np.sin(angles) + a2 * np.cos(2 * angles) + b2 * np.sin(2 * angles)
-        )
-        slope = (
-            -a1 * np.sin(angles)
-            + b1 * np.cos(angles)
-            - 2 * a2 * np.sin(2 * angles)
-            + 2 * b2 * np.cos(2 * angles)
-        )
+        cos, sin, cos2, sin2 = np.cos(angles), np.sin(angles), np.cos(2 * angles), np.sin(2 * angles)
+        value = a0 + a1 * cos + b1 * sin + a2 * cos2 + b2 * sin2
+        slope = -a1 * sin + b1 * cos - 2 * a2 * sin2 + 2 * b2 * cos2
         angles = angles - np.where(slope != 0.0, value / np.where(slope != 0.0, slope, 1.0), 0.0)
     return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
 
@@ -124,15 +127,6 @@ def _gap(G: Array, c: Array, bound: float, mu: float, lam: Array) -> float:
     nearest = pull * (radius / length) if length > radius else pull
     gap = max(float(normal), float(np.linalg.norm(lam[1:] - nearest)))
     return gap if np.isfinite(gap) else np.inf
-
-
-# Each round divides the angle between the facets around the friction direction by this.
-REFINEMENT = 6.0
-ROUNDS = 12
-NEWTON_STEPS = 30
-TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
-SWEEP_STARTS, SWEEPS = 4, 25
-FINE_FACETS = (24, 64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,17 +75,12 @@ class PolyhedralStep:
             q[first : first + nc] -= rebound
         if held is not None:
             q[-nc:] = self.problem.mu * held
-        result = solve_scaled(
-            W,
-            q,
-            self._cover[keep],
-            z_unit,
-            w_unit,
-            self._tolerance,
-            50 * len(q),
-            self._pivoting,
-            lambda: self._exact_matrix()[keep, keep],
-        )
+
+        def exact() -> np.ndarray:
+            return self._exact_matrix()[keep, keep]
+
+        cover, most = self._cover[keep], 50 * len(q)
+        result = solve_scaled(W, q, cover, z_unit, w_unit, self._tolerance, most, self._pivoting, exact)
         return self._read(v, result, keep, held)
 
     def solutions(self, v: Array, lambda_max: Array | None) -> list[StepResult]:
@@ -154,8 +149,8 @@ class PolyhedralStep:
         exact = np.array([[Fraction(entry) for entry in row] for row in scaled], dtype=object)
         inner = slice(self.problem.nc, -self.problem.nc)
         root = np.repeat(np.sqrt(self.problem.scaling.mass), 1 + self.problem.nt)
-        half = np.linalg.solve(self.problem.cholesky, self.problem.J.reshape(-1, self.problem.nv).T)
-        factor = (half * root) @ self._spread[:, inner]  # L^-1 Jbar^T, (nv, nc (1 + k))
+        # L^-1 Jbar^T, (nv, nc (1 + k))
+        factor = (self.problem.impulse_columns * root) @ self._spread[:, inner]
         fractions = np.array([[Fraction(entry) for entry in row] for row in factor], dtype=object)
         exact[inner, inner] = fractions.T @ fractions
         return exact

@@ -1,4 +1,16 @@
-"""Does a step have one outcome only? HP23 Assumption 6, certified or refuted."""
+"""Does a step have one outcome only? HP23 Assumption 6, certified or refuted; and Lemma 7's constant.
+
+In the plane it is decided by linear programs over pairs of contact modes (`two_solutions`). A solution of
+HP23 (75) puts every contact into one of seven modes: it does not push; or it pushes with less than its bound
+and rests, or with all of its bound and does not separate; and then it sticks or slides to either side. For
+two modes a contact, pairs of solutions of the same step, for all velocities and all ``lambda_max`` at once,
+are a polyhedral cone, so a linear program says whether two velocities differ there.
+
+Most pairs need no program. Two solutions differ by impulses ``d`` and contact velocities ``e = G d``, and
+``0 < d . G d = sum_i d_n,i e_n,i + d_t,i e_t,i``. Clipping is monotone, ``d_n,i e_n,i <= 0``, so some
+contact has ``d_t,i e_t,i > 0``: twenty of its 49 pairs of modes allow that. From there pairs of the other
+contacts are added one by one, and a branch is left where already the contacts so far leave no difference.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +30,7 @@ from routh.step.base import StepResult, residual_tolerance, scaled_delassus
 from routh.step.polyhedral import PolyhedralStep
 from routh.validation import Array, integer, real
 
-# Can a step end at two velocities? Decided by linear programs over pairs of contact modes, in the plane.
-#
-# A solution of HP23 (75) puts every contact into one of seven modes: it does not push; or it pushes with less
-# than its bound and rests, or with all of its bound and does not separate; and then it sticks or slides to
-# either side. For two modes a contact, pairs of solutions of the same step, for all velocities and all
-# ``lambda_max`` at once, are a polyhedral cone, so a linear program says whether two velocities differ there.
-#
-# Most pairs need no program. Two solutions differ by impulses ``d`` and contact velocities ``e = G d``, and
-# ``0 < d . G d = sum_i d_n,i e_n,i + d_t,i e_t,i``. Clipping is monotone, ``d_n,i e_n,i <= 0``, so some
-# contact has ``d_t,i e_t,i > 0``: twenty of its 49 pairs of modes allow that. From there pairs of the other
-# contacts are added one by one, and a branch is left where already the contacts so far leave no difference.
-
-
+MOST_CONTACTS = 4  # of `lipschitz_constant`: 7^4 modes
 FREE, REST, FULL = "free", "rest", "full"  # does not push; rests below its bound; pushes with all of it
 STICK, FORWARDS, BACKWARDS, SMOOTH, ANY = "stick", "forwards", "backwards", "smooth", "any"
 Mode = tuple[str, str]  # of the normal, of friction
@@ -394,15 +394,10 @@ def _random_velocity(problem: ImpactProblem, rng: np.random.Generator) -> Array:
     return np.asarray(np.linalg.solve(problem.cholesky.T, direction), dtype=np.float64)
 
 
-# Lemma 7's constant: how much a step of HP23 (75) can magnify a change of its velocity or bound.
-
-
-MOST_CONTACTS = 4  # 7^4 modes
-
-
 def lipschitz_constant(problem: ImpactProblem) -> float:
     """The Lipschitz constant of ``f_q(v, lambda_max)`` in the Euclidean norm, HP23 Lemma 7, in the plane.
 
+    It says how much a step of HP23 (75) can magnify a change of its velocity or bound.
     Under Assumption 6 (`routh.step.uniqueness`) a step is a continuous function of ``(v, lambda_max)``, which
     is linear wherever the contact modes stay the same. Its constant is the largest norm of these linear maps
     over all modes that hold in an open set; others are their common borders. Without Assumption 6 the number

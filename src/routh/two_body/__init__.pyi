@@ -1,3 +1,6 @@
+from routh.two_body.api import Energy as Energy
+from routh.two_body.api import TwoBodyBatch as TwoBodyBatch
+from routh.two_body.api import TwoBodyImpact as TwoBodyImpact
 from routh.two_body.api import batch as batch
 from routh.two_body.api import impact as impact
 from routh.two_body.bodies import Body as Body
@@ -12,6 +15,3 @@ from routh.two_body.curve import hodograph as hodograph
 from routh.two_body.directions import InvariantDirections as InvariantDirections
 from routh.two_body.directions import invariant_directions as invariant_directions
 from routh.two_body.directions import sticking as sticking
-from routh.two_body.result import Energy as Energy
-from routh.two_body.result import TwoBodyBatch as TwoBodyBatch
-from routh.two_body.result import TwoBodyImpact as TwoBodyImpact

@@ -116,9 +116,6 @@ def _pushed(body: Body, point: Array, impulse: Array) -> Body:
     return replace(body, velocity=velocity, angular_velocity=body.angular_velocity + turn)
 
 
-# Impacts that have a closed form: without friction, and central ones.
-
-
 def frictionless(W: ArrayLike, v: ArrayLike, e: float) -> Array:
     """The impulse (3,) of an impact without friction, JW17 section 2.4: -m v_z (1 + e), m = 1 / W_zz."""
     given = checked_one(W, v, 0.0, e)
