@@ -5,6 +5,20 @@ Called from Python it is compiled together with all that it calls, once for this
 Kernels must not raise. What may stand in one: docs/theory/kernels.md. With ``ROUTH_INTERPRET=1`` in the
 environment nothing is compiled: kernels are plain Python, in which a debugger can stop, and an index that is
 out of bounds is an error. Importing this module loads no LLVM; marking a kernel does.
+
+A kernel is scalar: loops over numbers and arrays. So the kinds of its arguments tell those of everything in
+it, and its syntax tree can be written down as LLVM's text in one go. There is one translator and two doors,
+of public API only. In this order they are read:
+
+1. ``translator``: from source to text. ``values`` (what an expression stands for), ``writing`` (the words for
+   numbers), ``expressions`` and ``statements`` (through the syntax tree), ``program`` (functions together).
+   ``rows``: names for the rows of an array.
+2. ``native``, the CPU's door: text to an object file by llvmlite, linked and called. ``arguments``: what a
+   call needs of its arguments. ``cache``: object files on disk. ``clock``: who waits for it.
+3. ``ptx``, the GPU's door: the same text to PTX by llvmlite. ``threads`` and ``translator.entries``: what a
+   thread may do besides. ``driver``: NVIDIA's driver, or a simulator. ``device``, ``dlpack``: a GPU's arrays.
+4. ``elementary``: logarithms and exponentials, so that all machines give equal bits. ``copying``: functions
+   with all that they call as kernels, for a GPU, or as plain Python to look inside.
 """
 
 from __future__ import annotations

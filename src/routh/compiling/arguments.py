@@ -37,6 +37,13 @@ TUPLES = VIEW + 12
 IS_INTEGER, IS_TUPLE = 1 << 24, 1 << 26  # Py_TPFLAGS_LONG_SUBCLASS, Py_TPFLAGS_TUPLE_SUBCLASS
 STRIDES_AND_FORMAT = 0x18 | 0x04  # PyBUF_STRIDES | PyBUF_FORMAT
 INT = 0xFFFFFFFF  # bits of C's int
+_LETTERS: dict[str, Foreign] = {
+    "f": "d",
+    "i": "q",
+    "u": "Q",
+    "w": "Q",
+    "b": "q",
+}  # of words that are results, to memoryview
 
 PyObject_Type, Py_DecRef = CFunction("PyObject_Type"), CFunction("Py_DecRef")
 PyType_GetFlags, PyErr_Occurred = CFunction("PyType_GetFlags"), CFunction("PyErr_Occurred")
@@ -135,6 +142,7 @@ class Room:
         self.words = self.address + 8 * FIRST
         self.results = self.words + 8 * MOST
         self.keys = memoryview(self._memory).cast("B")[8 * (FIRST + MOST) : 8 * VIEW]
+        self.found = {kind: self.keys.cast(letter) for kind, letter in _LETTERS.items()}
 
 
 def kind_of_argument(name: str, value: Foreign, kind_of_array: Callable[[Foreign], Kind | None]) -> Kind:

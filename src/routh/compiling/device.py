@@ -26,28 +26,14 @@ class DeviceArray:
         self, address: int, shape: tuple[int, ...], dtype: DTypeLike, held: Foreign, strides: Steps = None
     ) -> None:
         self.address, self.shape, self.dtype, self.held = address, shape, np.dtype(dtype), held
-        size = self.dtype.itemsize
-        dense = tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        self.ndim, self.size, item = len(shape), math.prod(shape), self.dtype.itemsize
+        self.nbytes = self.size * item
+        dense = tuple(item * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
         self.strides = None if strides == dense or 0 in shape else strides
         self._steps = self.strides or dense  # bytes from one element to the next along each axis
 
     def _part(self, offset: int, shape: tuple[int, ...], strides: Steps) -> DeviceArray:
         return DeviceArray(self.address + offset, shape, self.dtype, self.held, strides)
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the elements."""
-        return self.size * self.dtype.itemsize
 
     def __len__(self) -> int:
         return self.shape[0]

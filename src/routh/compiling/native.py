@@ -11,11 +11,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import pkgutil
-import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, update_wrapper
+from itertools import count
 from typing import NamedTuple
 
 import llvmlite
@@ -28,7 +28,7 @@ from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.rows import named_parts
 from routh.compiling.translator.expressions import result_type
 from routh.compiling.translator.program import Program
-from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, types_of
+from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, defaults_after, types_of
 from routh.interrupts import while_listening
 
 LARGE = 8000  # lines of a program on which LLVM spends less; those with the cone run no slower
@@ -51,7 +51,7 @@ class Kernel:
     def __call__(self, *arguments: Foreign) -> Foreign:
         """Call it; what is compiled or read from disk for these types of arguments is so once."""
         if len(arguments) != self._arguments:
-            arguments = self._filled(arguments)
+            arguments += defaults_after(self.py_func, len(arguments))
         room = _ROOMS.pop() if _ROOMS else Room()
         try:
             try:
@@ -66,13 +66,13 @@ class Kernel:
             if entry is None:
                 entry = self._made[key] = self._entry(arguments)
             entry.run(room.words, room.results)
-            return entry.result(room.results) if entry.result else None
+            return _result(entry.result, room.found, count())
         finally:
             _ROOMS.append(room)
 
     def is_ready(self, *arguments: Foreign) -> bool:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
-        kinds = self._kinds(self._filled(arguments))
+        kinds = self._kinds(arguments + defaults_after(self.py_func, len(arguments)))
         known = any(entry.kinds == kinds for entry in list(self._made.values()))
         return known or disk.has(self.name, self._key(kinds))
 
@@ -83,14 +83,6 @@ class Kernel:
         """
         kinds = tuple(array_kind(element, 1) for element in elements)
         return while_listening(lambda: _linked(self, kinds, self._key(kinds, "C"), _c_door))
-
-    def _filled(self, arguments: tuple[Foreign, ...]) -> tuple[Foreign, ...]:
-        """With the defaults of those that are missing."""
-        defaults = self.py_func.__defaults__ or ()
-        missing = self._arguments - len(arguments)
-        if not 0 <= missing <= len(defaults):
-            raise TypeError(f"{self.name}: got {len(arguments)} arguments; wanted {self._arguments}")
-        return arguments + defaults[len(defaults) - missing :]
 
     def _kinds(self, arguments: tuple[Foreign, ...]) -> tuple[Kind, ...]:
         names = zip(self.py_func.__code__.co_varnames, arguments, strict=False)
@@ -112,7 +104,7 @@ class Kernel:
                 return entry._replace(types=types)
         made = while_listening(lambda: _linked(self, kinds, self._key(kinds), _door))
         run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(made.address)
-        return _Entry(kinds, types, run, _reader(made.result))
+        return _Entry(kinds, types, run, made.result)
 
 
 class _Entry(NamedTuple):
@@ -121,7 +113,7 @@ class _Entry(NamedTuple):
     kinds: tuple[Kind, ...]
     types: list[type]
     run: Foreign
-    result: Callable[[int], Foreign] | None
+    result: Kind
 
 
 class _Linked(NamedTuple):
@@ -280,6 +272,8 @@ def _door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
     """The function that Python calls: it reads a word for each number, address and length; writes results."""
     lines, given = loaded_arguments(kinds)
     types, whole = types_of(result), result_type(result)
+    if "ptr" in types:
+        raise UntranslatableError("a kernel that Python calls returns an array; wanted numbers and tuples")
     lines.append(f"{'%r = ' if types else ''}call {whole} @{name}({given})")
     for k, one in enumerate(types):
         part = f"%e{k}" if len(types) > 1 else "%r"
@@ -304,35 +298,15 @@ def _c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> st
 
 # results
 
-_FORMATS = {"f": "d", "i": "q", "u": "Q", "w": "Q", "b": "?7x"}
 
-
-def _reader(kind: Kind) -> Callable[[int], Foreign] | None:
-    """Makes a result of the words at an address; None where there is nothing to be made."""
-    if kind == ("thing", None):
-        return None
-    words = struct.Struct("=" + _format(kind))
-    return lambda address: _together(kind, iter(words.unpack(ctypes.string_at(address, words.size))))
-
-
-def _format(kind: Kind) -> str:
+def _result(kind: Kind, words: dict[str, Foreign], places: Iterator[int]) -> Foreign:
+    """What a kernel returned, of the words that its door wrote."""
     if isinstance(kind, str):
-        return _FORMATS[kind]
-    if kind[0] == "group":
-        return "".join(map(_format, kind[2]))
-    if kind == ("thing", None):
-        return ""
-    raise UntranslatableError(
-        f"a kernel that Python calls returns {kind[0]}; wanted numbers, or tuples of them"
-    )
-
-
-def _together(kind: Kind, words: Iterator[Foreign]) -> Foreign:
-    if isinstance(kind, str):
-        return next(words)
+        found = words[kind][next(places)]
+        return bool(found) if kind == "b" else found
     if kind[0] != "group":
         return None
-    parts = [_together(part, words) for part in kind[2]]
+    parts = [_result(part, words, places) for part in kind[2]]
     return kind[1](*parts) if kind[1] else tuple(parts)
 
 

@@ -19,21 +19,12 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from routh.compiling import cache as disk
+from routh.compiling import native
 from routh.compiling.arguments import kind_of_argument
 from routh.compiling.clock import compiling
 from routh.compiling.device import DeviceArray
 from routh.compiling.driver import gpu
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.native import (
-    emitted,
-    kept_or_made,
-    link,
-    loaded_arguments,
-    machine_words,
-    named,
-    optimised,
-    words_as_arguments,
-)
 from routh.compiling.translator.entries import PLACE, GpuProgram, SimulatedProgram
 from routh.compiling.translator.values import Kind, UntranslatableError, array_kind
 from routh.interrupts import while_listening
@@ -81,15 +72,15 @@ class GpuKernel:
     def _load(self, kinds: tuple[Kind, ...], threads: int) -> Foreign:
         if gpu().simulated:
             key = self._key(kinds, "simulated")
-            code = self._kept(key, lambda: emitted(self.simulation(kinds, key)))
-            return gpu().load(link(code, f"routh.{key}"))
+            code = self._kept(key, lambda: native.emitted(self.simulation(kinds, key)))
+            return gpu().load(native.link(code, f"routh.{key}"))
         chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
         key = self._key(kinds, chip, threads, self.registers, [code.co_qualname for code in self.called])
         return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
 
     def _key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
         translator, own = disk.digest_of_translator(), disk.digest_of(self)
-        words = machine_words(), translator, own, [named(kind) for kind in kinds], *more
+        words = native.machine_words(), translator, own, [native.named(kind) for kind in kinds], *more
         return hashlib.sha256(repr(words).encode()).hexdigest()
 
     def _kept(self, key: str, make: Callable[[], bytes]) -> bytes:
@@ -97,7 +88,7 @@ class GpuKernel:
             with compiling(self.name):
                 return make()
 
-        return kept_or_made(self.name, key, announced)
+        return native.kept_or_made(self.name, key, announced)
 
     def ptx(self, kinds: tuple[Kind, ...], chip: int, threads: int) -> str:
         """The program for arguments of these kinds, in NVIDIA's language."""
@@ -109,18 +100,18 @@ class GpuKernel:
                 what = line.partition("@")[2].partition("(")[0]
                 raise UntranslatableError(f"{self.name}: calls {what}, which a GPU does not have")
         limit = f' "nvvm.maxnreg"="{self.registers}"' if self.registers else ""
-        words, lines, given = words_as_arguments(kinds)
+        words, lines, given = native.words_as_arguments(kinds)
         listed = ", ".join(f"{kind} %w{k}" for k, kind in enumerate(words))
         door = f'define ptx_kernel void @entry({listed}) "nvvm.maxntid"="{threads}"{limit} {{'
         body = "\n".join([text, door, *lines, f"call void @{name}({given})", "ret void\n}"])
         machine = _machine(chip)
-        return str(machine.emit_assembly(optimised(body, machine, EFFORT, loops=False, vectors=False)))
+        return str(machine.emit_assembly(native.optimised(body, machine, EFFORT, loops=False, vectors=False)))
 
     def simulation(self, kinds: tuple[Kind, ...], key: str) -> str:
         """The program for the CPU: a function of the words of the arguments and the number of threads."""
         program = SimulatedProgram()
         name, _ = program.function(self, kinds)
-        lines, given = loaded_arguments(kinds)
+        lines, given = native.loaded_arguments(kinds)
         load = "\n".join(lines)
         return f"""{program.text()}
 define void @"routh.{key}"(ptr %in, i64 %threads) {{

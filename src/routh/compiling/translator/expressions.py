@@ -25,6 +25,7 @@ from routh.compiling.translator.values import (
     UntranslatableError,
     Value,
     common_kind,
+    defaults_after,
     described,
     kind_of,
     kind_of_number,
@@ -62,7 +63,8 @@ class Expressions(Writer, ABC):
         """Write an expression."""
         write: Callable[[Foreign], Value] = getattr(self, "_" + type(node).__name__.lower(), self._refused)
         try:
-            return write(node)
+            known = self.settled(node) if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) else None
+            return write(node) if known is None else constant("b", known)
         except UntranslatableError as error:
             self.locate(error, node)
             raise
@@ -135,22 +137,22 @@ class Expressions(Writer, ABC):
                 raise UntranslatableError(f"{ast.unparse(node)}: the tuple has {len(value.parts)} parts")
             part: Value = value.parts[place.known]
             return part
-        if not isinstance(value, Array):
-            raise refused(node)
-        places = self._places(node.slice)
-        if len(places) == len(value.shape) and isinstance(places[-1], Number):
-            return self.load(value, self.address(value, places))
-        return self._part(value, places)
+        array, places, is_element = self._indexed(node, value)
+        return self.load(array, self.address(array, places)) if is_element else self._part(array, places)
 
     def element(self, node: ast.Subscript) -> tuple[Array, str]:
         """The array and the address of one of its elements."""
-        array = self.expression(node.value)
+        array, places, is_element = self._indexed(node, self.expression(node.value))
+        if not is_element:
+            raise refused(node)
+        return array, self.address(array, places)
+
+    def _indexed(self, node: ast.Subscript, array: Value) -> tuple[Array, list[Foreign], bool]:
+        """An array, its indices, and whether they tell one element."""
         if not isinstance(array, Array):
             raise refused(node)
         places = self._places(node.slice)
-        if len(places) != len(array.shape) or not isinstance(places[-1], Number):
-            raise refused(node)
-        return array, self.address(array, places)
+        return array, places, len(places) == len(array.shape) and isinstance(places[-1], Number)
 
     def _places(self, node: ast.expr) -> list[Foreign]:
         """The indices of an element; a slice, which stands last, as it is."""
@@ -228,9 +230,6 @@ class Expressions(Writer, ABC):
         return product
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
-        known = self.settled(node)
-        if known is not None:
-            return constant("b", known)
         if isinstance(node.op, ast.Not):
             test = self.truth(self.number_of(node.operand))
             return Number("b", self.write(f"xor i1 {test.name}, true"))
@@ -307,11 +306,8 @@ class Expressions(Writer, ABC):
             left = right
 
     def _compare(self, node: ast.Compare) -> Value:
-        known = self.settled(node)
-        if known is not None:
-            return constant("b", known)
         if len(node.ops) > 1:
-            return self._decided(node)
+            return self._boolop(node)
         op, left = type(node.ops[0]).__name__, self.expression(node.left)
         right = self.expression(node.comparators[0])
         if op == "In" and isinstance(right, Group):
@@ -326,12 +322,8 @@ class Expressions(Writer, ABC):
             return self.compare(op, left, right)
         raise UntranslatableError(f"{op} of {described(kind_of(left))} and {described(kind_of(right))}")
 
-    def _boolop(self, node: ast.BoolOp) -> Value:
-        known = self.settled(node)
-        return self._decided(node) if known is None else constant("b", known)
-
-    def _decided(self, node: ast.expr) -> Number:
-        """A test as a number."""
+    def _boolop(self, node: ast.BoolOp | ast.Compare) -> Number:
+        """A test of several parts as a number."""
         yes, no, after = self.new_block(), self.new_block(), self.new_block()
         self.test(node, yes, no, of_bools=True)
         for block in (yes, no):
@@ -400,12 +392,7 @@ class Expressions(Writer, ABC):
         return self._function_of(what, numbers)
 
     def _call_kernel(self, kernel: Foreign, arguments: Sequence[Value]) -> Value:
-        plain = kernel.py_func
-        defaults, wanted = plain.__defaults__ or (), plain.__code__.co_argcount
-        missing = wanted - len(arguments)
-        if not 0 <= missing <= len(defaults):
-            raise UntranslatableError(f"{plain.__name__}: got {len(arguments)} arguments; wanted {wanted}")
-        arguments = [*arguments, *map(self.meant, defaults[len(defaults) - missing :])]
+        arguments = [*arguments, *map(self.meant, defaults_after(kernel.py_func, len(arguments)))]
         name, result = self.program.function(kernel, tuple(map(kind_of, arguments)))
         given = ", ".join(f"{one} {word}" for value in arguments for one, word in words_of(value))
         whole, count = result_type(result), len(types_of(result))
@@ -458,9 +445,8 @@ class Expressions(Writer, ABC):
 
     def _own_function(self, own: Foreign, numbers: list[Number]) -> Value:
         """A function of `routh.compiling.elementary`, with whole numbers where it says int, else floats."""
-        kinds = ["i" if kind == "int" else "f" for kind in own.__annotations__.values()][:-1]
-        if len(kinds) != len(numbers):
-            raise UntranslatableError(f"{own.__name__}: got {len(numbers)} arguments; wanted {len(kinds)}")
+        defaults_after(own, len(numbers))  # it has none
+        kinds = ["i" if kind == "int" else "f" for kind in own.__annotations__.values()]
         return self._call_kernel(SimpleNamespace(py_func=own), [*map(self.number, numbers, kinds)])
 
     def _size(self, value: Number) -> Number:

@@ -110,6 +110,14 @@ Value: TypeAlias = Number | Array | Group | Thing
 NOTHING = Thing(None)
 
 
+def defaults_after(plain: Foreign, given: int) -> tuple[Foreign, ...]:
+    """The defaults of those arguments of a function that come after so many."""
+    defaults, wanted = plain.__defaults__ or (), plain.__code__.co_argcount
+    if not 0 <= wanted - given <= len(defaults):
+        raise UntranslatableError(f"{plain.__name__}: got {given} arguments; wanted {wanted}")
+    return tuple(defaults[len(defaults) - (wanted - given) :])
+
+
 def kind_of_number(value: Foreign) -> str | None:
     """The kind of a number of Python or NumPy; None of everything else."""
     return next((kind for kind, types in _OF_PYTHON.items() if isinstance(value, types)), None)
