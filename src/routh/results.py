@@ -7,6 +7,7 @@ import enum
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,9 +32,7 @@ class Drawable:
 
     def plot(self, axes: Axes | None = None, **options: object) -> Figure:
         """Draw into Matplotlib ``axes`` or a figure of its own; returns the figure. See `routh.viz.plot`."""
-        from routh.viz import plot
-
-        return plot(self, axes, **options)
+        return _pictures().plot(self, axes, **options)
 
     def _facts(self) -> Sequence[tuple[object, ...]]:
         """Rows of the table that a notebook shows, the first one its head; none by default."""
@@ -44,9 +43,14 @@ class Drawable:
         return ()
 
     def _repr_html_(self) -> str:
-        from routh.viz.style import thumbnail
+        return html_view(repr(self), self._facts(), _pictures().thumbnail(self), self._sentences())
 
-        return html_view(repr(self), self._facts(), thumbnail(self), self._sentences())
+
+def _pictures() -> ModuleType:
+    """What draws results: the one import that looks down the order of rooms, once a picture is wanted."""
+    from routh.viz import plotting
+
+    return plotting
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.optimize import linprog
 
 from routh.exact.polyhedra import hull, load_ppl
 from routh.exact.rational import RationalProblem, Vector, difference, dot, integers, reduced, times, transpose
@@ -202,6 +201,8 @@ class PathProgram:
     @cached_property
     def _optimum(self) -> np.ndarray | None:
         """Weights in units of their own effect on the contact velocities, and the margin last."""
+        from scipy.optimize import linprog  # slow to load, and pictures do not check paths
+
         equations, walls, speed = self._equations, self._walls, self._speed
         n = len(self.columns)
         A_eq = np.array([[float(a) for a in c] for c, _ in equations]) / self._sizes / speed

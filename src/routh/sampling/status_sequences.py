@@ -15,7 +15,6 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
-from scipy.optimize import linprog, nnls
 
 from routh import tolerances
 from routh.kernels.events import piecewise_path
@@ -239,6 +238,8 @@ def farthest(program: Program, cost: Array) -> Array | None:
 
     ``cost`` (2 nc,) is what one unit of each scaled impulse is worth.
     """
+    from scipy.optimize import linprog  # slow to load, and pictures of outcomes do not need it
+
     A_eq, b_eq = program.equal
     A_ub, b_ub = program.below
     result = linprog(
@@ -263,6 +264,8 @@ def is_farthest(program: Program, pieces: Array, cost: Array) -> bool:
     active = A_ub[b_ub - A_ub @ x <= _ACTIVE]
     walls = -np.eye(len(x))[program.positive & (x <= _ACTIVE)]
     wanted = cost @ program.effects
+    from scipy.optimize import nnls
+
     columns = np.concatenate([A_eq, -A_eq, active, walls]).T
     if not columns.shape[1]:
         return not wanted.any()

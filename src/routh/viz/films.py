@@ -1,8 +1,8 @@
-"""Animations of motions: GIF, MP4 or a folder of PNG frames.
+"""Films: frames of pixels as GIF, MP4 or PNG files (`write_frames`), and those of motions (`animate`).
 
-Above, the bodies: the first future filled, the others as dashed outlines. Impacts part futures by
-fractions of a millimetre, which do not show in the picture of a whole body: such motions are drawn larger,
-and the picture says how much. Below, the gaps of the contacts over time, as they are.
+A frame of a motion has the bodies above, the first future filled, the others as dashed outlines. Impacts part
+futures by fractions of a millimetre, which do not show in the picture of a whole body: such motions are drawn
+larger, and the picture says how much. Below are the gaps of the contacts over time, as they are.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ from routh.storage import write_bytes
 from routh.text import for_matplotlib
 from routh.validation import Array, integer, real
 from routh.viz import style
-from routh.viz.bodies import draw_bodies, draw_free_bodies, draw_planes, frame, frame_solids
-
-# Frames of pixels as a film: GIF, MP4 or a folder of PNG files.
-
+from routh.viz.bodies import Drawn, draw_bodies, draw_planes, frame
 
 MOST_FRAMES = 2000
+MOST_GHOSTS = 24  # futures drawn at once
+MARGIN = 0.08  # of the picture, around the bodies of a motion
+_PANEL = 2.2  # inch, height of the panel of gaps
+_SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
+_TOUCHED = 1e-6  # m: contacts that are never this near have no line, nor those that always are
 
 
 class MissingEncoderError(RouthError):
@@ -63,8 +65,7 @@ def check_frames(option: str, value: float, count: int) -> int:
 
 def ffmpeg() -> str:
     """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
-    found = shutil.which("ffmpeg")
-    if found is not None:
+    if found := shutil.which("ffmpeg"):
         return found
     try:
         return str(importlib.import_module("imageio_ffmpeg").get_ffmpeg_exe())
@@ -80,8 +81,8 @@ def write_frames(frames: Iterable[np.ndarray], path: str | Path, fps: int) -> Pa
     kind = film_kind(target)
     if kind == "frames":
         target.mkdir(parents=True, exist_ok=True)
-        for k, frame in enumerate(frames):
-            write_bytes(target / f"frame-{k:05d}.png", png(frame))
+        for k, pixels in enumerate(frames):
+            write_bytes(target / f"frame-{k:05d}.png", png(pixels))
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     return _gif(frames, target, fps) if kind == "gif" else _mp4(frames, target, fps)
@@ -112,29 +113,21 @@ def _mp4(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
         made = Path(elsewhere) / "film.mp4"
         words: list[str] = []
         process: subprocess.Popen[bytes] | None = None
-        for frame in frames:
-            high, wide = (2 * (pixels // 2) for pixels in frame.shape[:2])  # encoders want even numbers
+        for pixels in frames:
+            high, wide = (2 * (side // 2) for side in pixels.shape[:2])  # encoders want even numbers
             if process is None:
                 size = f"{wide}x{high}"
                 words = [ffmpeg(), "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size]
                 words += ["-r", str(fps), "-i", "-", "-pix_fmt", "yuv420p", "-y", str(made)]
                 process = subprocess.Popen(words, stdin=subprocess.PIPE)
             assert process.stdin is not None
-            process.stdin.write(frame[:high, :wide].tobytes())
+            process.stdin.write(pixels[:high, :wide].tobytes())
         if process is None:
             raise ValueError("frames: got none; wanted at least one")
         process.communicate()
         if process.returncode:
             raise MissingEncoderError(f"ffmpeg: ended with {process.returncode}; choose a .gif or a folder")
         return write_bytes(target, made.read_bytes())
-
-
-Drawn = PlanarModel | SpatialModel  # models whose bodies have shapes
-
-MOST_GHOSTS = 24  # futures drawn at once
-_PANEL = 2.2  # inch, height of the panel of gaps
-_SEEN, _VISIBLE = 0.01, 0.05  # of the picture: motions below the first are drawn up to the second
-_TOUCHED = 1e-6  # m: contacts that are never this near have no line, nor those that always are
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,30 +209,6 @@ def _magnification(motion: float, picture: float) -> float:
     return unit * max(k for k in (1.0, 2.0, 5.0) if k * unit <= wanted)
 
 
-def frame_bodies(ax: style.Axes, model: Drawn, configurations: Sequence[Array]) -> None:
-    """Equal axes that hold all bodies at all the configurations."""
-    if isinstance(model, SpatialModel):
-        frame_solids(ax, model, configurations)
-    else:
-        frame(ax, model, configurations, pad=0.08)
-
-
-def draw_at(
-    ax: style.Axes,
-    model: Drawn,
-    q: Array,
-    *,
-    ghost: bool = False,
-    color: str = style.GREY,
-    zorder: float = 2.0,
-) -> None:
-    """The bodies at a configuration; a ghost is only dashed lines in ``color``."""
-    if isinstance(model, SpatialModel):
-        draw_free_bodies(ax, model, q, ghost=ghost, color=color, zorder=zorder)
-    else:
-        draw_bodies(ax, model, q, ghost=ghost, color=color, zorder=zorder)
-
-
 def touching(model: Model, futures: Sequence[Trajectory]) -> tuple[list[Array], list[int]]:
     """The gaps of each future, (T, nc) m, and the contacts that are both open and closed in them."""
     gaps = [np.array([model.gaps(q) for q in one.q]) for one in futures]
@@ -257,14 +226,14 @@ def _stage(model: Drawn, futures: list[Trajectory], width: int, title: str, magn
     wide = width / 100
     fig, axes = style.figure(1, 1, width=wide, height=wide)
     ax: style.Axes = axes[0]
-    frame_bodies(ax, model, seen)
+    frame(ax, model, seen, pad=MARGIN)
     if isinstance(model, SpatialModel):
         magnify = 1.0
     elif magnify is None:
         motion = max(float(np.abs(q - start).max()) for q in seen)
         magnify = _magnification(motion, float(np.ptp(ax.get_ylim())))
     if magnify != 1.0:
-        frame_bodies(ax, model, [_magnified(q, start, magnify) for q in seen])
+        frame(ax, model, [_magnified(q, start, magnify) for q in seen], pad=MARGIN)
     across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
     tall = min(max(wide * up / across, 0.4 * wide), wide)
     middle = float(np.mean(ax.get_xlim()))
@@ -307,12 +276,8 @@ def draw_gaps(
     ends = futures[0].t[0], max(one.t[-1] for one in futures)
     ax.set(xlim=ends, ylim=(0.0, None), xlabel="time (s)", ylabel="gap (mm)")
     if len(contacts) <= len(style.CYCLE):
-        ax.legend(
-            loc="lower right",
-            bbox_to_anchor=(1.0, 0.97),
-            ncols=min(len(contacts), columns),
-            borderaxespad=0.0,
-        )
+        place: style.Look = {"loc": "lower right", "bbox_to_anchor": (1.0, 0.97), "borderaxespad": 0.0}
+        ax.legend(**place, ncols=min(len(contacts), columns))
 
 
 def _draw(stage: _Stage, t: float) -> list[style.Artist]:
@@ -320,9 +285,9 @@ def _draw(stage: _Stage, t: float) -> list[style.Artist]:
     ax = stage.ax
     before = {*ax.lines, *ax.patches, *ax.texts}
     first, *others = stage.futures
-    draw_at(ax, stage.model, stage.configuration(first, t), zorder=2.0)
+    draw_bodies(ax, stage.model, stage.configuration(first, t))
     for one in others:
-        draw_at(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
+        draw_bodies(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
     words = f"{for_matplotlib(stage.title)}  t = {t:.3f} s".strip()
     if stage.magnify != 1.0:
         words += f"  motion drawn {stage.magnify:g} times as large"

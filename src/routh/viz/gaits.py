@@ -1,8 +1,6 @@
-"""Pictures of return maps: the state of a gait at one impact and at the next, as a set."""
+"""Pictures of gaits, the state at one impact and at the next as a set, and of designs that were tried."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,9 +9,11 @@ from routh.robust.return_maps import ReturnMap, Rolling, Wheel, return_map, sing
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
+from routh.viz.law_answers import grouped
 from routh.viz.plotting import drawn_by, plot
 
 _DRAWN = 200  # samples in the picture of a wheel
+_WORDS = {"proved": "rolls on, proved", "refuted": "may stop", "unknown": "unknown"}
 
 
 def draw_rolling(rolling: Rolling, ax: style.Axes) -> None:
@@ -36,9 +36,6 @@ def draw_rolling(rolling: Rolling, ax: style.Axes) -> None:
     ax.set(xlim=(rates[0], rates[-1]), ylim=(-0.05 * most, 1.35 * most))  # room for the legend above the band
     ax.set_title(f"slope {wheel.slope:g} rad: {_WORDS[rolling.answer.value]}")
     ax.legend(loc="upper left")
-
-
-_WORDS = {"proved": "rolls on, proved", "refuted": "may stop", "unknown": "unknown"}
 
 
 def _draw_samples(rolling: Rolling, ax: style.Axes, least: float, most: float) -> None:
@@ -80,33 +77,16 @@ def draw_return_map(found: ReturnMap, ax: style.Axes) -> None:
         ax.plot(*found.image[:, -2:].T, ".", ms=2, color=style.GROUND, label="after, from the exact set")
     ax.plot(*found.after[:, -2:].T, ".", ms=2.5, color=style.SET, label="after, samples")
     looks = zip(("x", "+", "1"), (style.SIMULTANEOUS, *style.SEQUENTIAL), strict=False)
-    for (names, ends), (mark, color) in zip(_agreeing(found.laws), looks, strict=False):
-        ax.plot(*ends[:, -2:].T, mark, color=color, label=f"after, {' = '.join(names)}")
+    agreeing = grouped(
+        found.laws.items(), lambda a, b: np.allclose(a[1], b[1], equal_nan=True)
+    )  # NaN: stopped
+    for group, (mark, color) in zip(agreeing, looks, strict=False):
+        names = " = ".join(name for name, _ in group)
+        ax.plot(*group[0][1][:, -2:].T, mark, color=color, label=f"after, {names}")
     ax.set(xlabel="rate of the leading leg (rad/s)", ylabel="rate of the trailing leg (rad/s)")
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + 0.5 * (high - low))  # room for the legend above the points
     ax.legend(loc="upper left")
-
-
-def _agreeing(laws: Mapping[str, Array]) -> list[tuple[list[str], Array]]:
-    """The laws' states after, (n, k); those that agree everywhere are one entry with all their names."""
-    found: list[tuple[list[str], Array]] = []
-    for name, ends in laws.items():
-        stopped = np.isnan(ends)
-        for names, known in found:
-            if np.array_equal(stopped, np.isnan(known)) and np.allclose(ends[~stopped], known[~stopped]):
-                names.append(name)
-                break
-        else:
-            found.append(([name], ends))
-    return found
-
-
-plot.register(Rolling, drawn_by(draw_rolling, aspect=0.9))
-plot.register(ReturnMap, drawn_by(draw_return_map, aspect=0.9))
-
-
-# Pictures of designs: what was tried, and what came of it.
 
 
 def draw_design(design: Design, ax: style.Axes) -> None:
@@ -126,4 +106,6 @@ def draw_design(design: Design, ax: style.Axes) -> None:
     ax.legend()
 
 
+plot.register(Rolling, drawn_by(draw_rolling, aspect=0.9))
+plot.register(ReturnMap, drawn_by(draw_return_map, aspect=0.9))
 plot.register(Design, drawn_by(draw_design, aspect=0.75))

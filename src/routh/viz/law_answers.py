@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,24 @@ OUTSIDE = " (outside the set)"
 _SAME = 1e-6  # of the speed before: answers nearer than this agree
 _TOUCHING = 5.0  # points on paper: marks nearer than this are drawn side by side
 _APART = 5.5  # points on paper between marks side by side
+Item = TypeVar("Item")
+
+
+def agree(problem: ImpactProblem, first: Array, second: Array) -> bool:
+    """Whether two velocities after (nv,) are one answer, in the kinetic-energy norm."""
+    return bool(np.linalg.norm((first - second) @ problem.cholesky) <= _SAME * problem.scaling.speed)
+
+
+def grouped(items: Iterable[Item], same: Callable[[Item, Item], bool]) -> list[list[Item]]:
+    """Items in the order in which they come, each with those that are the same as it."""
+    found: list[list[Item]] = []
+    for item in items:
+        home = next((group for group in found if same(group[0], item)), None)
+        if home is None:
+            found.append([item])
+        else:
+            home.append(item)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +69,7 @@ def answers(shown: Comparison) -> list[LawAnswer]:
 
     def place(result: ImpactResult) -> LawAnswer:
         for answer in found:
-            if np.linalg.norm((answer.v - result.v) @ problem.cholesky) <= _SAME * problem.speed:
+            if agree(problem, answer.v, result.v):
                 answer.results.append(result)
                 return answer
         found.append(LawAnswer(result.v, [result]))

@@ -1,4 +1,8 @@
-"""One picture of a motion, or of a fan of futures: where it goes, the gaps of its contacts, its energy."""
+"""Figures of motions, of one future or a fan of them.
+
+`motion_figure` shows where any motion goes, the gaps of its contacts and its energy; `draw_motions` one
+coordinate over time; the others are HP23's figures of the rocking block, over time and over augmented time.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,17 @@ import numpy as np
 
 from routh.models.base import Model
 from routh.models.planar import PlanarModel
-from routh.models.spatial import SpatialModel
 from routh.sim import Bundle, Trajectory
 from routh.text import for_matplotlib
 from routh.validation import Array, integer
 from routh.viz import style
-from routh.viz.bodies import draw_bodies, draw_planes, frame
-from routh.viz.films import MOST_GHOSTS, draw_at, draw_gaps, frame_bodies, touching
+from routh.viz.bodies import Drawn, draw_bodies, draw_planes, frame
+from routh.viz.films import MARGIN, MOST_GHOSTS, draw_gaps, touching
 from routh.viz.plotting import drawn_by, plot
 
 _BETWEEN = 3  # poses of the first future that are shown between its first and its last
 _MOST_LINES = 12  # coordinates that are drawn where there is no contact
+_ANGLE = 2  # of the rocking block, among its coordinates
 
 
 @style.context()
@@ -30,10 +34,9 @@ def motion_figure(
     ``image`` (h, w, 3) stands for the bodies of a model that is not drawn by Matplotlib; None: no picture.
     """
     shown = list(futures)[:MOST_GHOSTS]
-    drawn = isinstance(model, (PlanarModel, SpatialModel))
-    first = int(drawn or image is not None)
+    first = int(isinstance(model, Drawn) or image is not None)
     fig, axes = style.figure(1, 2 + first, width=style.TWO_COLUMNS, height=2.8)
-    if isinstance(model, (PlanarModel, SpatialModel)):
+    if isinstance(model, Drawn):
         _draw_poses(axes[0], model, shown)
     elif image is not None:
         axes[0].imshow(image)
@@ -49,19 +52,19 @@ def motion_figure(
     return fig
 
 
-def _draw_poses(ax: style.Axes, model: PlanarModel | SpatialModel, futures: Sequence[Trajectory]) -> None:
+def _draw_poses(ax: style.Axes, model: Drawn, futures: Sequence[Trajectory]) -> None:
     """The first future's first poses as grey dashes, its last in full, and the ends of the others dashed."""
     first, *others = futures
     times = np.linspace(first.t[0], first.t[-1], _BETWEEN + 2)[:-1]
     before = [first.q[int(np.searchsorted(first.t, t))] for t in times]
-    frame_bodies(ax, model, [*before, *(one.q[-1] for one in futures)])
+    frame(ax, model, [*before, *(one.q[-1] for one in futures)], pad=MARGIN)
     if isinstance(model, PlanarModel):
         draw_planes(ax, model)
     for q in before:
-        draw_at(ax, model, q, ghost=True)
-    draw_at(ax, model, first.q[-1])
+        draw_bodies(ax, model, q, ghost=True)
+    draw_bodies(ax, model, first.q[-1])
     for one in others:
-        draw_at(ax, model, one.q[-1], ghost=True, color=style.SET, zorder=4.0)
+        draw_bodies(ax, model, one.q[-1], ghost=True, color=style.SET, zorder=4.0)
     ax.set_title(f"from {first.t[0]:g} s (dashed) to {first.t[-1]:.4g} s", fontsize=7)
 
 
@@ -86,13 +89,6 @@ def _draw_energy(ax: style.Axes, futures: Sequence[Trajectory]) -> None:
             ax.plot(one.t, energy, color=color, linewidth=width, alpha=alpha, label=label)
     ax.set(xlabel="time (s)", ylabel="energy (J)")
     ax.legend(fontsize=6)
-
-
-# Figures of motions: over time and over augmented time, one future or a fan of them.
-
-
-_ANGLE = 2  # of the block, among its coordinates
-_RATE_COLOURS = (style.VERMILION, style.GREEN, style.ORANGE, style.PURPLE, style.SKY)
 
 
 @style.context()
@@ -163,7 +159,7 @@ def draw_rates(ax: style.Axes, trajectory: Trajectory) -> None:
     view = trajectory.in_s()
     ax.stairs(view.time_rate, view.s, color=style.BLUE, linewidth=0.9, label=r"$\dot t$", baseline=None)
     used = np.flatnonzero(view.normal_rate.max(axis=0) > 0.0)
-    for c, colour in zip(used, _RATE_COLOURS, strict=False):
+    for c, colour in zip(used, style.CYCLE[1:-1], strict=False):
         look: style.Look = {"color": colour, "linewidth": 0.9, "baseline": None}
         ax.stairs(view.normal_rate[:, c], view.s, **look, label=_impulse_label(view.contacts[c]))
     ax.set(xlabel="$s$ (s + N s)", ylabel=r"share of $ds$", ylim=(-0.03, 1.05))

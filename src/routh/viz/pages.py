@@ -1,4 +1,7 @@
-"""Reports as single HTML pages: they load nothing from elsewhere and run no scripts."""
+"""Reports as single HTML pages, which load nothing from elsewhere and run no scripts.
+
+First the parts of any page, then the report on the audit of a rollout.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ import numpy as np
 from routh.auditing.rollout import CaughtImpact, RolloutAudit
 from routh.storage import write_text
 from routh.text import for_html
-from routh.text import for_html as escape
 from routh.viz import style
 from routh.viz.robots import draw_audit
+
+_SHOWN = 6  # impacts with a picture of their own: the farthest from their sets
 
 
 def page(title: str, body: Sequence[str]) -> str:
@@ -56,14 +60,8 @@ def table(
     return f'<div class="scroll"><table><tr>{line(head, "th")}</tr>{body}</table></div>'
 
 
-# The audit of a rollout as one HTML page with its pictures inside.
-
-
-_SHOWN = 6  # impacts with a picture of their own: the farthest from their sets
-
-
 def write_report(found: RolloutAudit, path: str | Path) -> Path:
-    """Write the page; returns its path. It needs nothing from elsewhere, and runs no scripts."""
+    """Write the page; returns its path."""
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     return write_text(target, report_html(found))
@@ -134,7 +132,7 @@ def _summary(found: RolloutAudit) -> str:
         ("Not audited, because the state is impossible", found.refused),
         ("Not represented in the sets", found.unrepresented),
     ):
-        items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+        items = "".join(f"<li>{for_html(text)}</li>" for text in texts)
         lines += [f"<p>{what}:</p><ul>{items}</ul>"] if texts else []
     return "\n".join(lines)
 
@@ -154,8 +152,9 @@ def _table(found: RolloutAudit) -> str:
 def _impact_section(found: RolloutAudit, index: int) -> str:
     impact = found.impacts[index]
     text = (
-        f"<b>Impact {index + 1}</b> at {impact.time:.3f} s: MuJoCo's outcome {escape(impact.audit.verdict)}. "
-        f"Contacts: {escape(', '.join(impact.problem.names))}."
+        f"<b>Impact {index + 1}</b> at {impact.time:.3f} s: "
+        f"MuJoCo's outcome {for_html(impact.audit.verdict)}. "
+        f"Contacts: {for_html(', '.join(impact.problem.names))}."
     )
     return _figure(impact_figure(impact), text)
 

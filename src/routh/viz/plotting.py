@@ -20,7 +20,9 @@ from routh.exact.result import ExactSet
 from routh.laws import ImpactResult
 from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
+from routh.results import Drawable
 from routh.sampling.outcomes import Outcomes
+from routh.status import MissingExtraError
 from routh.systems import System
 from routh.viz import style
 from routh.viz.panels import MOST_PANELS, Axis, row_label, telling_panel
@@ -41,8 +43,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-# ``outcomes.plot()``: the sensible picture of any sampled set.
+#: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
+#: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
+_BY_ROOM = {"routh.robust": ("gaits", "tipping"), "routh.sim": ("motions",), "routh.sweep": ("sweeps",)}
 
 
 def outcomes_figure(
@@ -64,15 +67,6 @@ def system_figure(system: System, outcomes: Outcomes, *, shown: Comparison | Non
     if outcomes.problem.nc > MOST_PANELS and isinstance(system.model, PlanarModel):
         return futures_figure(system, outcomes)
     return outcomes_figure(outcomes, shown=shown)
-
-
-#: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
-#: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
-_BY_ROOM = {
-    "routh.robust": ("gaits", "tipping"),
-    "routh.sim": ("motions",),
-    "routh.sweep": ("sweeps",),
-}
 
 
 @singledispatch
@@ -123,8 +117,8 @@ def drawn_by(draw: Callable[..., object], *, aspect: float = 0.8, legend: str = 
             if legend == "inside":
                 ax.legend()
             elif legend == "below" and axes is None:
-                style.legend_below(figure_of(ax), [ax])
-            return figure_of(ax)
+                style.legend_below(style.figure_of(ax), [ax])
+            return style.figure_of(ax)
 
     first, ax, *further = inspect.signature(draw).parameters.values()
     shown = [first, ax.replace(name="axes", default=None), *further]  # how `plot` can be called with it
@@ -139,10 +133,21 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
     shown, exact = compare(outcomes, ways=view != "ends"), cheap_exact(outcomes.problem)
     panel = telling_panel(outcomes.problem, known(shown, exact))
     prepare(axes, shown, panel, view=view, exact=exact)
-    figure = figure_of(axes)
-    figure.draw_without_rendering()  # so that the axes have their size when densities are binned
+    figure = style.figure_of(axes)
+    figure.draw_without_rendering()  # so that densities are binned for the axes' size
     draw_velocities(axes, shown, panel, view=view, exact=exact)
     return figure
+
+
+def thumbnail(result: Drawable) -> bytes | None:
+    """A small picture of a result for a notebook; None where it has none."""
+    try:
+        figure = result.plot()
+    except (MissingExtraError, ValueError):
+        return None
+    found = style.png(figure, dpi=130)
+    style.close(figure)
+    return found
 
 
 def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None) -> None:
@@ -164,9 +169,3 @@ plot.register(ImpactResult, drawn_by(draw_path, legend="inside"))
 plot.register(LawAudit, drawn_by(draw_laws, aspect=0.75, legend="below"))
 plot.register(Audit, drawn_by(draw_audit, legend="inside"))
 plot.register(Scan, drawn_by(draw_scan, aspect=0.75))
-
-
-def figure_of(axes: Axes) -> Figure:
-    """The figure that axes stand in, through subfigures."""
-    found: Figure = axes.figure.figure  # of a figure: itself
-    return found

@@ -1,4 +1,8 @@
-"""Films of robots that land: MuJoCo's own motion in full, the outcomes of the impact as ghosts beside it."""
+"""Films of robots that land: MuJoCo's own motion in full, the outcomes of the impact as ghosts beside it.
+
+MuJoCo's renderer draws without a screen, on the graphics card where there is one, else in software
+(`Offscreen`); a `Film` says what is shown, and `frames` draws it.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +30,13 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel, MjvCamera, MjvScene
     from mujoco.egl import GLContext  # that of other libraries has the same methods
 
-
-# MuJoCo's renderer without a screen: on the graphics card where there is one, else in software.
-
-
 _LIBRARIES = {"egl": "EGL", "osmesa": "OSMesa"}
 _PROBE = "import importlib; importlib.import_module('mujoco.{0}').GLContext(8, 8).make_current()"
 MOST_GEOMS = 20_000
+_BODY = (0.30, 0.34, 0.40)  # of shapes whose file gives them no colour
+_GROUND = (0.90, 0.91, 0.93)
+_OPACITY = 0.8, 0.14, 0.4  # of all ghosts together; of each at least, at most
+_PLAIN = (0.5, 0.5, 0.5)  # MuJoCo's colour of shapes without one
 
 
 class NoRendererError(RouthError):
@@ -109,12 +113,6 @@ def _works(kind: str) -> bool:
 
 def _advice() -> str:
     return "bring a renderer in software with: apt-get install libegl1 libgl1-mesa-dri, or: libosmesa6"
-
-
-_BODY = (0.30, 0.34, 0.40)  # of shapes whose file gives them no colour
-_GROUND = (0.90, 0.91, 0.93)
-_OPACITY = 0.8, 0.14, 0.4  # of all ghosts together; of each at least, at most
-_PLAIN = (0.5, 0.5, 0.5)  # MuJoCo's colour of shapes without one
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,9 +38,7 @@ def draw_map(
     shown = np.ma.masked_invalid(values.T)
     image = ax.pcolormesh(*axes.values(), shown, cmap="viridis", vmin=least, shading="nearest")
     ax.set_ylabel(others[0])
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label(label, size=ax.xaxis.label.get_fontsize())  # its own sizes are not those of the axes
-    bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
+    style.colour_bar(ax, image, label)
 
 
 def _with_unit(name: str) -> str:

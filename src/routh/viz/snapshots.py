@@ -1,4 +1,9 @@
-"""Before and after: a mechanism at its impact, and where each law lets it go."""
+"""An impact before anything is sampled, and what it does to the bodies.
+
+`snapshot_figure` shows a mechanism before its impact and after it by each law, `state_figure` any system as
+it starts, `draw_before` a problem alone (how each contact moves, where friction can push), and
+`futures_figure` where all outcomes together can take the bodies.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +23,19 @@ from routh.sampling.answers import contact_modes
 from routh.systems import System
 from routh.text import for_matplotlib
 from routh.validation import Array, real
-from routh.viz import bodies, style
-from routh.viz.bodies import draw_bodies, draw_body_velocities, draw_planes, draw_solids, frame
+from routh.viz import style
+from routh.viz.bodies import (
+    CLOSED,
+    contact_velocities,
+    draw_bodies,
+    draw_body_velocities,
+    draw_contacts,
+    draw_planes,
+    frame,
+    outlines,
+)
 from routh.viz.density import draw_density
-from routh.viz.law_answers import first_pushing, labelled_answers
+from routh.viz.law_answers import agree, first_pushing, labelled_answers
 from routh.viz.panels import Axis, has_tangent, short_name
 
 TRAVEL = 0.08  # how far bodies are shown to have moved after the impact, as a share of their size
@@ -29,6 +43,12 @@ MANY_CONTACTS = 10  # more than this: velocities of the bodies are shown instead
 MANY_NAMES = 3  # more than this: what each contact does is not put in words
 NEAR = 12.0  # times its size: a plane that is farther from a system is not drawn
 REST = 1e-6  # of the speed before: slower counts as at rest
+MOST_CONTACTS = 6  # of a problem alone, those that approach fastest; more would not be told apart
+_ARM = 0.42  # of the distance between two of them: the longest arrow, and the sides of a cone
+_LONGEST_NAME = 12
+CONE, COMES, GOES = "friction cone", "approaches", "does not"
+BINS = 900  # of densities of places, finer than elsewhere: the figure is one large panel
+REACH = 0.5  # the fastest centre is shown to have moved by this share of the system's size
 
 
 @style.context()
@@ -48,9 +68,9 @@ def snapshot_figure(system: System) -> style.Figure:
     motions = [(state.v, scale), *((later.v, scale * longer) for later in moved.values())]
     tips = [_tips(model, State(state.q, v), size) for v, size in motions]
     for ax in axes[:count]:
-        bodies.frame(ax, model, everything, more=tips, pad=0.1)
-        bodies.draw_planes(ax, model)
-    bodies.draw_bodies(axes[0], model, state.q)
+        frame(ax, model, everything, more=tips, pad=0.1)
+        draw_planes(ax, model)
+    draw_bodies(axes[0], model, state.q)
     draw_motion(axes[0], model, state, scale=scale)
     axes[0].set_title("before")
     for ax, (name, later) in zip(axes[1:], moved.items(), strict=False):
@@ -77,7 +97,8 @@ def state_figure(system: System) -> style.Figure:
     """A system in its first state, with a sentence about it."""
     fig, (ax,) = style.figure(1, 1)
     if isinstance(system.model, SpatialModel) and system.state is not None:
-        draw_solids(ax, system.model, system.state)
+        frame(ax, system.model, [system.state.q], pad=0.05)
+        draw_bodies(ax, system.model, system.state.q)
     else:
         _draw_first(ax, system)
     ax.set_title(for_matplotlib(system.name))
@@ -98,14 +119,14 @@ def _draw_first(ax: style.Axes, system: System) -> None:
     speed = float(np.abs(np.concatenate([Jn, Jt[:, 0]]) @ state.v).max(initial=0.0))
     scale = 0.22 * _extent(model, state) / speed if speed > 0.0 else 1.0
     fixed = np.zeros((int(bool(held)), 2))
-    bodies.frame(ax, model, [state.q], more=[feet[near], fixed, _tips(model, state, scale)])
-    bodies.draw_planes(ax, model)
-    bodies.draw_bodies(ax, model, state.q)
+    frame(ax, model, [state.q], more=[feet[near], fixed, _tips(model, state, scale)])
+    draw_planes(ax, model)
+    draw_bodies(ax, model, state.q)
     for centre in model.centres_of_mass(state.q) if held else ():
         ax.plot(*np.stack([np.zeros(2), centre]).T, color=style.BLUE, linestyle=(0, (3, 2)), zorder=1.5)
         ax.plot(0.0, 0.0, "^", color=style.BLUE, markersize=6, zorder=3)
         ax.annotate(", ".join(held), centre / 2, (0, 4), textcoords="offset points", ha="center", fontsize=7)
-    bodies.draw_contacts(ax, model, state, scale=scale)
+    draw_contacts(ax, model, state, scale=scale)
 
 
 def _arrow_scales(
@@ -122,8 +143,8 @@ def _arrow_scales(
 def draw_after(ax: style.Axes, model: PlanarModel, before: State, after: State, *, scale: float) -> None:
     """The bodies a moment later over the ghost of where they were, with the new contact velocities."""
     if not np.array_equal(before.q, after.q):
-        bodies.draw_bodies(ax, model, before.q, ghost=True)
-    bodies.draw_bodies(ax, model, after.q)
+        draw_bodies(ax, model, before.q, ghost=True)
+    draw_bodies(ax, model, after.q)
     draw_motion(ax, model, State(before.q, after.v), color=style.BLUE, scale=scale)
 
 
@@ -131,8 +152,8 @@ def draw_motion(
     ax: style.Axes, model: PlanarModel, state: State, *, color: str = style.BEFORE, scale: float
 ) -> None:
     """Velocities of the contact points, or of the bodies where there are too many contacts to show."""
-    few = np.count_nonzero(model.gaps(state.q) <= bodies.CLOSED) <= MANY_CONTACTS
-    draw = bodies.draw_contacts if few else bodies.draw_body_velocities
+    few = np.count_nonzero(model.gaps(state.q) <= CLOSED) <= MANY_CONTACTS
+    draw = draw_contacts if few else draw_body_velocities
     draw(ax, model, state, color=color, scale=scale)
 
 
@@ -141,20 +162,19 @@ def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
     solutions, _ = simultaneous_solutions(problem)
     found: dict[str, ImpactResult] = {}
     for i, result in enumerate(solutions):
-        name = "all at once" + (f" ({i + 1} of {len(solutions)})" if len(solutions) > 1 else "")
-        found[name] = result
+        found["all at once" + (f" ({i + 1} of {len(solutions)})" if len(solutions) > 1 else "")] = result
     for order, result in zip((1, -1), sequences(problem).values(), strict=False):
-        if not any(np.allclose(other.v, result.v, atol=1e-9 * problem.speed) for other in found.values()):
+        if not any(agree(problem, other.v, result.v) for other in found.values()):
             found[f"{problem.names[first_pushing(problem, order)]} first"] = result
     return found
 
 
 def _tips(model: PlanarModel, state: State, scale: float) -> Array:
     """Where the arrows of the closed contacts end, (k, 2) m."""
-    closed = model.gaps(state.q) <= bodies.CLOSED
+    closed = model.gaps(state.q) <= CLOSED
     if np.count_nonzero(closed) > MANY_CONTACTS:
         return np.empty((0, 2))
-    return (model.contact_points(state.q) + scale * bodies.contact_velocities(model, state))[closed]
+    return (model.contact_points(state.q) + scale * contact_velocities(model, state))[closed]
 
 
 def planar(system: System) -> tuple[PlanarModel, State]:
@@ -167,8 +187,8 @@ def planar(system: System) -> tuple[PlanarModel, State]:
 
 
 def _extent(model: PlanarModel, state: State) -> float:
-    points = np.concatenate([line for _, line in model.outlines(state.q)])
-    return float(np.ptp(points, axis=0).max())
+    """The longer side of what the bodies fill, m."""
+    return float(np.ptp(np.concatenate(outlines(model, state.q)), axis=0).max())
 
 
 def _moved(model: PlanarModel, state: State, result: ImpactResult, extent: float) -> State:
@@ -185,15 +205,6 @@ def _outline_speed(model: PlanarModel, q: Array, v: Array) -> float:
     dt = 1e-6
     pairs = zip(model.outlines(q), model.outlines(q + dt * v), strict=True)
     return max(float(np.linalg.norm(b - a, axis=1).max()) for (_, a), (_, b) in pairs) / dt
-
-
-# An impact problem before anything is computed: how each contact moves, and where friction can push.
-
-
-MOST_CONTACTS = 6  # those that approach fastest; more would not be told apart
-_ARM = 0.42  # of the distance between two contacts: the longest arrow, and the sides of a cone
-_LONGEST_NAME = 12
-CONE, COMES, GOES = "friction cone", "approaches", "does not"
 
 
 def draw_before(problem: ImpactProblem, ax: style.Axes) -> None:
@@ -269,48 +280,36 @@ def _label(ax: style.Axes, problem: ImpactProblem, shown: list[int]) -> None:
     ax.set_xlabel(f"{of}, with the normal velocity before")
 
 
-# Where an impact can take a mechanism: a density of places for every body, a moment later.
-
-
-BINS = 900  # finer than elsewhere: the figure is one large panel
-REACH = 0.5  # the fastest centre is shown to have moved by this share of the system's size
-
-
 @style.context()
 def futures_figure(system: System, outcomes: Outcomes, *, after: float | None = None) -> style.Figure:
     """The bodies at the impact, and where their centres of mass are ``after`` seconds, over all samples."""
     model, state = planar(system)
     centres, maps = model.centres_of_mass(state.q), model.centre_jacobians(state.q)
     v = outcomes.v[outcomes.solved]
-    size = float(np.ptp(np.concatenate([line for _, line in model.outlines(state.q)]), axis=0).max())
-    speeds = np.linalg.norm(np.einsum("kcj,nj->nkc", maps, v), axis=2)
-    dt = REACH * size / float(speeds.max()) if after is None else real("after", after, above=0.0)
-    later = centres + dt * np.einsum("kcj,nj->nkc", maps, v)  # (n, bodies, 2)
-    fig, axes = style.figure(1, 1, width=style.TWO_COLUMNS)
-    ax = axes[0]
-    frame(ax, model, [state.q], more=[later.reshape(-1, 2)], pad=0.04)
+    size = _extent(model, state)
+    rates = np.einsum("kcj,nj->nkc", maps, v)  # (n, bodies, 2) m/s
+    fastest = float(np.linalg.norm(rates, axis=2).max())
+    dt = REACH * size / fastest if after is None else real("after", after, above=0.0)
+    later = centres + dt * rates
+    points = later.reshape(-1, 2)
+    fig, (ax,) = style.figure(1, 1, width=style.TWO_COLUMNS)
+    frame(ax, model, [state.q], more=[points], pad=0.04)
     width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
     fig.set_size_inches(style.TWO_COLUMNS, style.TWO_COLUMNS * height / width + 0.35)
     fig.draw_without_rendering()
     draw_planes(ax, model)
     draw_bodies(ax, model, state.q, zorder=1.0)
-    fastest = float(np.linalg.norm(np.einsum("kcj,j->kc", maps, state.v), axis=1).max())
-    if fastest > 0.0:
-        draw_body_velocities(ax, model, state, scale=0.2 * size / fastest)
+    before = float(np.linalg.norm(maps @ state.v, axis=1).max())
+    if before > 0.0:
+        draw_body_velocities(ax, model, state, scale=0.2 * size / before)
     for start, end in zip(centres, later.mean(axis=0), strict=True):
         ax.plot(*np.stack([start, end]).T, color=style.GREY, linewidth=0.5, zorder=1.8)
-    points = later.reshape(-1, 2)
     time = f"{1e3 * dt:.3g} ms" if dt < 1.0 else f"{dt:.3g} s"
     label = f"where the centres may be {time} later"
-    draw_density(ax, points[:, 0], points[:, 1], label=label, bins=BINS)
-    _draw_classical(ax, outcomes, centres, dt * maps)
-    ax.set_aspect("equal")
-    style.legend_below(fig, axes, columns=2)
-    return fig
-
-
-def _draw_classical(ax: style.Axes, outcomes: Outcomes, centres: Array, moves: Array) -> None:
-    """Where single answers put the centres."""
+    draw_density(ax, *points.T, label=label, bins=BINS)
     for answer, label, looks in labelled_answers(compare(outcomes, ways=False, enumerated=4)):
-        places = centres + moves @ answer.v
+        places = centres + dt * maps @ answer.v
         ax.plot(*places.T, **{**looks, "markersize": 3.5, "markeredgewidth": 0.5}, zorder=6, label=label)
+    ax.set_aspect("equal")
+    style.legend_below(fig, [ax], columns=2)
+    return fig

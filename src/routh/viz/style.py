@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from routh.progress import in_notebook
-from routh.results import Drawable
-from routh.status import MissingExtraError, optional
+from routh.status import optional
 from routh.storage import write_bytes
 from routh.validation import Array
 
 if TYPE_CHECKING:  # other files call them style.Axes, style.Figure and so on
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D as Line2D
@@ -140,17 +140,6 @@ def _shown_once() -> type[Figure]:
     return NotebookFigure
 
 
-def thumbnail(result: Drawable) -> bytes | None:
-    """A small picture of a result for a notebook; None where it has none."""
-    try:
-        figure = result.plot()
-    except (MissingExtraError, ValueError):
-        return None
-    found = png(figure, dpi=130)
-    close(figure)
-    return found
-
-
 def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     """Write a figure (by its suffix: png, pdf, svg), byte for byte the same each time; makes the folder."""
     target = Path(path)
@@ -179,6 +168,19 @@ def close(fig: Figure) -> None:
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None:
         pyplot.close(fig)
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes stand in, through subfigures."""
+    found: Figure = axes.figure.figure  # of a figure: itself
+    return found
+
+
+def colour_bar(ax: Axes, image: ScalarMappable, label: str) -> None:
+    """What the colours of an image mean, in letters of the axes' size."""
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label(label, size=ax.xaxis.label.get_fontsize())
+    bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
 
 
 def density_map(color: str, *, lightest: float = 0.75) -> Colormap:

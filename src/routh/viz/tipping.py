@@ -29,13 +29,11 @@ def draw_turning(tip: Tipping, ax: style.Axes) -> None:
     balance = float(np.arctan2(-centre[0], centre[1]))  # rad from the touch to the centre above the edge
     turns = _turns(tip.ratio, balance)
     for k, angle in enumerate(turns):
-        last = k == len(turns) - 1
+        alpha = 1.0 if k == 0 else 0.6 if k == len(turns) - 1 else 0.35
         for shape in shapes:
             outline = _turned(shape, angle)[hull_of(shape)]
             look: style.Look = {"facecolor": style.BODY, "edgecolor": style.BODY_EDGE, "linewidth": 0.7}
-            ax.fill(
-                *outline.T, **look, alpha=1.0 if k == 0 else 0.35 if not last else 0.6, zorder=2.0 - 0.1 * k
-            )
+            ax.fill(*outline.T, **look, alpha=alpha, zorder=2.0 - 0.1 * k)
     arc = np.array([_turned(centre[None], a)[0] for a in np.linspace(0.0, turns[-1], 40)])
     colour = style.VERMILION if tip.can_tip else style.GREEN
     ax.plot(*arc.T, color=colour, linewidth=1.2, zorder=3.0)
@@ -146,9 +144,7 @@ def draw_region(
         ax.plot(speed, drop, "X", color=style.BLACK, markersize=7, markeredgecolor="white", zorder=4)
     ax.set(xlabel="sideways speed (m/s)", ylabel="speed down (m/s)", xlim=(0.0, None), ylim=(0.0, None))
     ax.set_title(f"no outcome that was drawn tips{' below the line' if len(bounded) else ''}")
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("worst rate over the critical one", size=ax.xaxis.label.get_fontsize())
-    bar.ax.tick_params(labelsize=ax.xaxis.get_ticklabels()[0].get_fontsize())
+    style.colour_bar(ax, image, "worst rate over the critical one")
 
 
 @style.context()

@@ -1,4 +1,9 @@
-"""Contact-velocity figures: where an impact can end, how it gets there, and what single answers miss."""
+"""Contact-velocity figures: where an impact can end, how it gets there, and what single answers miss.
+
+First the exact set, drawn below samples where it costs little; then one projection of a sampled set
+(`prepare`, `draw_velocities`) and the figure of several; then one impact's path (`draw_path`), and the
+answers of all laws in one set (`draw_laws`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,7 @@ from routh.text import for_matplotlib
 from routh.validation import Array, choice, real_array
 from routh.viz import style
 from routh.viz.density import draw_density
-from routh.viz.law_answers import draw_answers
+from routh.viz.law_answers import agree, draw_answers, grouped
 from routh.viz.panels import (
     MOST_PANELS,
     Axis,
@@ -34,13 +39,18 @@ from routh.viz.panels import (
 if TYPE_CHECKING:
     from routh.exact.result import ExactSet
 
-
-# Exact sets in any two velocity components, and below samples where they cost little.
-
-
-TINT = "#BFDDEF"  # lighter than any sample
+TINT = "#BFDDEF"  # of exact sets: lighter than any sample
 CHEAP_CONTACTS = 4  # in the plane: beyond this nothing is known to be cheap
 CHEAP_PIECES, CHEAP_SECONDS = 200, 2.0  # of work, alike on every machine; of patience, with loading it all
+RARE = 0.01  # share of the samples below which a mode of the contacts is drawn on top of the others
+SAMPLES, EXACT = "where it can end: samples", "where it can end: the exact set"
+STEPPED, WAY = "samples of Algorithm 1, in steps", "velocities on the way"
+APPROACH = "still approaching: no end here"
+RARE_SAMPLES = "samples of rare modes, below 1 % each"
+_RARE = "rare samples"  # their place in `Comparison.projected`
+_LONGEST_NAME = 9  # characters of a contact's name in a label; longer ones become the panel's title
+_MARKS = ("D", "s", "^", "v", "P", "X", "h", "<", ">", "p", "*")
+_COLOURS = (style.VERMILION, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.BLACK, style.GREY)
 
 
 def cheap_exact(
@@ -73,15 +83,6 @@ def draw_exact(axes: style.Axes, exact: ExactSet, rows: ArrayLike, *, label: str
             axes.plot(*image.T, marker="o" if len(image) == 1 else None, markersize=5, label=name, **line)
         name = None
     axes.autoscale_view()
-
-
-RARE = 0.01  # share of the samples below which a mode of the contacts is drawn on top of the others
-SAMPLES, EXACT = "where it can end: samples", "where it can end: the exact set"
-STEPPED, WAY = "samples of Algorithm 1, in steps", "velocities on the way"
-APPROACH = "still approaching: no end here"
-RARE_SAMPLES = "samples of rare modes, below 1 % each"
-_RARE = "rare samples"  # their place in `Comparison.projected`
-_LONGEST_NAME = 9  # characters of a contact's name in a label; longer ones become the panel's title
 
 
 def known(shown: Comparison, exact: ExactSet | None = None) -> Array:
@@ -172,30 +173,6 @@ def rare_samples(shown: Comparison) -> np.ndarray:
     return rows[np.bincount(which)[which] < RARE * len(rows)]
 
 
-def draw_path(result: ImpactResult, ax: style.Axes) -> None:
-    """Every contact's velocity along one outcome's path: tangential (the speed of slip in space), normal.
-
-    Limits of joints do not slip: they are at zero, in their own unit.
-    """
-    problem = result.problem
-    style.zero_lines(ax)
-    for i in range(problem.nc):
-        across = Axis(i, "t").values(problem, result.path.v)
-        x = across if has_tangent(problem, i) else np.zeros(len(across))
-        y = Axis(i).values(problem, result.path.v)
-        unit = Axis(i).unit(problem)
-        name = short_name(problem, i) + ("" if unit == "m/s" else f" ({unit})")
-        (line,) = ax.plot(x, y, linewidth=1.0, label=name)
-        ax.plot(x[0], y[0], "o", markerfacecolor="white", color=line.get_color())
-        ax.plot(x[-1], y[-1], "o", color=line.get_color())
-    if any(has_tangent(problem, i) for i in range(problem.nc)):
-        ax.set_xlabel("tangential velocity (m/s)" if problem.nt == 1 else "speed of slip (m/s)")
-    else:
-        ax.set_xticks([])
-    units = {Axis(i).unit(problem) for i in range(problem.nc)}
-    ax.set_ylabel(f"normal velocity ({', '.join(sorted(units))})")
-
-
 def mark_approach(ax: style.Axes, panel: Panel) -> None:
     """Shade the velocities at which a contact still approaches: there no impact can end."""
     style.zero_lines(ax)
@@ -252,28 +229,37 @@ def velocity_figure(
     return fig
 
 
-# All laws in one set: the outcomes that an impact can have, and the answers that laws give.
+def draw_path(result: ImpactResult, ax: style.Axes) -> None:
+    """Every contact's velocity along one outcome's path: tangential (the speed of slip in space), normal.
 
-
-_SAME = 1e-6  # of the speed before: answers nearer than this agree
-_MARKS = ("D", "s", "^", "v", "P", "X", "h", "<", ">", "p", "*")
-_COLOURS = (style.VERMILION, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.BLACK, style.GREY)
+    Limits of joints do not slip: they are at zero, in their own unit.
+    """
+    problem = result.problem
+    style.zero_lines(ax)
+    for i in range(problem.nc):
+        across = Axis(i, "t").values(problem, result.path.v)
+        x = across if has_tangent(problem, i) else np.zeros(len(across))
+        y = Axis(i).values(problem, result.path.v)
+        unit = Axis(i).unit(problem)
+        name = short_name(problem, i) + ("" if unit == "m/s" else f" ({unit})")
+        (line,) = ax.plot(x, y, linewidth=1.0, label=name)
+        ax.plot(x[0], y[0], "o", markerfacecolor="white", color=line.get_color())
+        ax.plot(x[-1], y[-1], "o", color=line.get_color())
+    if any(has_tangent(problem, i) for i in range(problem.nc)):
+        ax.set_xlabel("tangential velocity (m/s)" if problem.nt == 1 else "speed of slip (m/s)")
+    else:
+        ax.set_xticks([])
+    units = {Axis(i).unit(problem) for i in range(problem.nc)}
+    ax.set_ylabel(f"normal velocity ({', '.join(sorted(units))})")
 
 
 def distinct_answers(found: LawAudit) -> list[tuple[Array, str]]:
     """The velocities after and the names of the laws that give them, with a word where one leaves the set."""
-    problem = found.problem
-    places: list[tuple[Array, list[str], bool]] = []
-    for one in found.answers:
-        if one.result is None or one.audit is None:
-            continue
-        for v, names, _ in places:
-            if np.linalg.norm((v - one.result.v) @ problem.cholesky) <= _SAME * problem.scaling.speed:
-                names.append(one.law)
-                break
-        else:
-            places.append((one.result.v, [one.law], one.outside))
-    return [(v, " = ".join(names) + (" (outside)" if left else "")) for v, names, left in places]
+    given = [(one.result.v, one) for one in found.answers if one.result is not None and one.audit is not None]
+    groups = grouped(given, lambda a, b: agree(found.problem, a[0], b[0]))
+    names = [" = ".join(one.law for _, one in group) for group in groups]
+    places = [group[0] for group in groups]
+    return [(v, f"{name}{' (outside)' * one.outside}") for (v, one), name in zip(places, names, strict=True)]
 
 
 def draw_laws(found: LawAudit, ax: style.Axes, *, contact: int | str | None = None) -> None:
@@ -298,8 +284,7 @@ def draw_laws(found: LawAudit, ax: style.Axes, *, contact: int | str | None = No
         ax.set(**{f"{name}lim": (low - air, high + air), f"{name}label": axis.label(problem)})
     style.plain_ticks(ax)
     if len(ends):
-        whole: style.Figure = ax.figure.figure  # of a figure: itself
-        whole.draw_without_rendering()  # so that the axes have their size when densities are binned
+        style.figure_of(ax).draw_without_rendering()  # so that densities are binned for the axes' size
         draw_density(ax, *(axis.values(problem, ends) for axis in panel), label=SAMPLES)
     for i, (v, label) in enumerate(answers):
         colour = _COLOURS[i % len(_COLOURS)]
