@@ -1,4 +1,9 @@
-"""What stands in the scene: the mechanism, its contacts, ghosts of its outcomes, and other answers."""
+"""What stands in the scene.
+
+`Scene` has the mechanism, its contacts, ghosts of its outcomes and other answers; `Board` the set of outcomes
+in two contact velocities, where every sample can be clicked. `Shown` is what is on the screen, `Viewing` what
+the parts of a viewer may ask of the whole.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +17,37 @@ import numpy as np
 
 from routh.sampling import Outcomes
 from routh.validation import Array
-from routh.view.mechanism import Mechanism, Placed
+from routh.view.mechanism import Mechanism, Part, Placed
 from routh.viz import style
+from routh.viz.style import Look
 
 if TYPE_CHECKING:
     from viser import (
         ArrowsHandle,
         BatchedMeshHandle,
         LabelHandle,
+        MeshHandle,
         SceneApi,
         SceneNodeHandle,
         SceneNodePointerEvent,
     )
 
-
 _NORMAL, _VELOCITY, _IMPULSE = (30, 30, 30), (213, 94, 0), (0, 158, 115)
 _OTHERS = ((20, 20, 20), (170, 0, 0), (0, 0, 140))
 _PLAY = 1.5  # s that an impulse path takes on the screen
+_DOT = np.array([[0.0, 0.0, 0.0], *((np.cos(a), 0.0, np.sin(a)) for a in np.linspace(0, 2 * np.pi, 9)[:-1])])
+_FAN = np.array([(0, 1 + k, 1 + (k + 1) % 8) for k in range(8)])
+_INK = (60, 60, 60)
+_LEAST_SPAN = 1e-3  # m/s, from one side of the board to the other
+ALL = "all modes"
+#: Of combinations of contact modes; the last one for all that are rare.
+_COLORS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.VERMILION, "#8C8C8C")
+PALETTE = np.array([style.rgb(color) for color in _COLORS], dtype=np.uint8)
+
+
+def colors(which: np.ndarray) -> np.ndarray:
+    """A colour for each sample, (n, 3) uint8; rare combinations share grey."""
+    return PALETTE[np.minimum(which, len(PALETTE) - 1)]
 
 
 class Scene:
@@ -38,15 +57,9 @@ class Scene:
         self._scene, self._mechanism = scene, mechanism
         scene.set_up_direction("+z")
         for k, part in enumerate(mechanism.ground):
-            scene.add_mesh_simple(
-                f"/ground/{k}", part.vertices.astype(np.float32), part.faces, color=part.color, side="double"
-            )
-        self._solids = [
-            scene.add_mesh_simple(
-                f"/mechanism/{k}", part.vertices.astype(np.float32), part.faces, color=part.color
-            )
-            for k, part in enumerate(mechanism.parts)
-        ]
+            self._mesh(f"/ground/{k}", part, {"color": part.color, "side": "double"})
+        parts = enumerate(mechanism.parts)
+        self._solids = [self._mesh(f"/mechanism/{k}", part, {"color": part.color}) for k, part in parts]
         self._ghosts: list[SceneNodeHandle] = []
         self._marks: list[Any] = []
         self._marked: list[str] = []
@@ -79,10 +92,8 @@ class Scene:
             for mark, k in zip(self._marks[2:], self._labelled, strict=True):
                 mark.position = points[k] + 0.15 * size
             return
-        self._marks = [
-            self._arrows("/contacts/normals", normals, _NORMAL),
-            self._arrows("/contacts/velocities", approach, _VELOCITY),
-        ]
+        arrows = (("normals", normals, _NORMAL), ("velocities", approach, _VELOCITY))
+        self._marks = [self._arrows(f"/contacts/{name}", ends, color) for name, ends, color in arrows]
         self._labelled = _far_apart(points, size)
         for k in self._labelled:
             place = points[k] + 0.15 * size
@@ -98,17 +109,8 @@ class Scene:
         positions, turns = (array.astype(np.float32) for array in self._mechanism.poses(q))
         if not self._ghosts:
             self._ghosts = [
-                self._scene.add_batched_meshes_simple(
-                    f"/ghosts/{k}",
-                    part.vertices.astype(np.float32),
-                    part.faces,
-                    batched_wxyzs=turns[:, k],
-                    batched_positions=positions[:, k],
-                    batched_colors=colors,
-                    opacity=0.3,
-                    cast_shadow=False,
-                    receive_shadow=False,
-                    lod="off",
+                _copies(
+                    self._scene, f"/ghosts/{k}", part, positions[:, k], turns[:, k], colors, {"opacity": 0.3}
                 )
                 for k, part in enumerate(self._mechanism.parts)
             ]
@@ -122,19 +124,11 @@ class Scene:
         for row, (name, q) in enumerate(answers.items()):
             positions, turns = self._mechanism.poses(q[None])
             for k, part in enumerate(self._mechanism.parts):
-                handle = self._scene.add_mesh_simple(
-                    f"/others/{row}/{k}",
-                    part.vertices.astype(np.float32),
-                    part.faces,
-                    color=_OTHERS[row % len(_OTHERS)],
-                    wireframe=True,
-                    position=positions[0, k],
-                    wxyz=turns[0, k],
-                )
-                self._other.append(handle)
-            self._other.append(
-                self._scene.add_label(f"/others/{row}/name", name, position=positions[0].max(axis=0))
-            )
+                look: Look = {"color": _OTHERS[row % len(_OTHERS)], "wireframe": True}
+                place: Look = {"position": positions[0, k], "wxyz": turns[0, k]}
+                self._other.append(self._mesh(f"/others/{row}/{k}", part, {**look, **place}))
+            above = positions[0].max(axis=0)
+            self._other.append(self._scene.add_label(f"/others/{row}/name", name, position=above))
 
     def play(self, places: Array, impulses: Array, placed: Placed, closed: threading.Event) -> None:
         """Move a dot along the path on the board while arrows grow at the contacts, some 30 frames."""
@@ -157,6 +151,9 @@ class Scene:
             self._arrows("/contacts/impulses", _ends(placed.points[there], grown), _IMPULSE)
             time.sleep(_PLAY / 30)
 
+    def _mesh(self, name: str, part: Part, look: Look) -> MeshHandle:
+        return self._scene.add_mesh_simple(name, part.vertices.astype(np.float32), part.faces, **look)
+
     def _arrows(self, name: str, ends: Array, color: tuple[int, int, int]) -> ArrowsHandle:
         size = 0.01 * self._mechanism.size
         return self._scene.add_arrows(
@@ -168,6 +165,25 @@ class Scene:
         for handle in handles:
             handle.remove()
         handles.clear()
+
+
+def _copies(
+    scene: SceneApi,
+    name: str,
+    part: Part,
+    positions: np.ndarray,
+    turns: np.ndarray,
+    colors: np.ndarray,
+    look: Look,
+) -> BatchedMeshHandle:
+    """A part at n places (n, 3), turned (n, 4) and coloured (n, 3); nothing casts shadows."""
+    plain: Look = {"cast_shadow": False, "receive_shadow": False, "lod": "off", **look}
+    where: Look = {
+        "batched_positions": positions.astype(np.float32),
+        "batched_wxyzs": turns.astype(np.float32),
+    }
+    corners = part.vertices.astype(np.float32)
+    return scene.add_batched_meshes_simple(name, corners, part.faces, **where, batched_colors=colors, **plain)
 
 
 def _ends(start: Array, along: Array) -> Array:
@@ -192,15 +208,6 @@ def _far_apart(points: Array, distance: float) -> list[int]:
         if all(np.linalg.norm(point - points[other]) > distance for other in chosen):
             chosen.append(k)
     return chosen
-
-
-# The board: the set of outcomes in two contact velocities, in the scene; every sample can be clicked.
-
-
-_DOT = np.array([[0.0, 0.0, 0.0], *((np.cos(a), 0.0, np.sin(a)) for a in np.linspace(0, 2 * np.pi, 9)[:-1])])
-_FAN = np.array([(0, 1 + k, 1 + (k + 1) % 8) for k in range(8)])
-_INK = (60, 60, 60)
-_LEAST_SPAN = 1e-3  # m/s, from one side of the board to the other
 
 
 class Board:
@@ -231,18 +238,8 @@ class Board:
         if self._dots is not None:
             self._dots.remove()
         self._colors = colors
-        self._dots = self._scene.add_batched_meshes_simple(
-            "/board/samples",
-            (0.012 * self._size * _DOT).astype(np.float32),
-            _FAN,
-            batched_wxyzs=np.tile(np.array([1.0, 0, 0, 0], dtype=np.float32), (len(places), 1)),
-            batched_positions=places,
-            batched_colors=colors,
-            side="double",
-            cast_shadow=False,
-            receive_shadow=False,
-            lod="off",
-        )
+        dot, upright = Part("dot", 0.012 * self._size * _DOT, _FAN), np.tile([1.0, 0, 0, 0], (len(places), 1))
+        self._dots = _copies(self._scene, "/board/samples", dot, places, upright, colors, {"side": "double"})
         self._dots.on_click(self._picked)
 
     def places(self, points: Array) -> Array:
@@ -278,31 +275,11 @@ class Board:
         if self._outline is not None:
             self._outline.remove()
             self._outline = None
-        edges = [
-            np.stack([self.places(line), np.roll(self.places(line), -1, axis=0)], axis=1) for line in outlines
-        ]
-        if edges:
-            segments = np.concatenate(edges).astype(np.float32)
-            self._outline = self._scene.add_line_segments(
-                "/board/exact", segments, (0, 0, 0), thickness=0.004 * self._size
-            )
-
-
-# What is on the screen, and what the parts of a viewer may ask of the whole.
-
-
-ALL = "all modes"
-#: Of combinations of contact modes; the last one for all that are rare.
-PALETTE = np.array(
-    [style.rgb(color) for color in (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY)]
-    + [style.rgb(color) for color in (style.VERMILION, "#8C8C8C")],
-    dtype=np.uint8,
-)
-
-
-def colors(which: np.ndarray) -> np.ndarray:
-    """A colour for each sample, (n, 3) uint8; rare combinations share grey."""
-    return PALETTE[np.minimum(which, len(PALETTE) - 1)]
+        if outlines:
+            rings = [self.places(line) for line in outlines]
+            edges = np.concatenate([np.stack([ring, np.roll(ring, -1, axis=0)], axis=1) for ring in rings])
+            look: Look = {"colors": (0, 0, 0), "thickness": 0.004 * self._size}
+            self._outline = self._scene.add_line_segments("/board/exact", edges.astype(np.float32), **look)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """One viewer: controls on the right, the mechanism with its outcomes in the scene, the set on a board.
 
-Dragging a control wakes one worker, which always computes the latest state and skips those in between.
+Dragging a control wakes one worker, which always computes the latest state and skips those in between
+(`Session`). `show` starts a server with a session, from Python or inline in a notebook (`Viewer`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.answers import mode_names
 from routh.sampling.outcomes import spread_choice
+from routh.storage import write_text
 from routh.text import for_terminal
 from routh.validation import Array
 from routh.view import guard, panels
@@ -27,7 +29,6 @@ from routh.view.scene import ALL, Board, Scene, Shown, colors
 
 if TYPE_CHECKING:
     from viser import ViserServer
-
 
 LOG = logging.getLogger("routh.view")
 SAMPLES = 512  # outcomes drawn for each state: the board's dots
@@ -195,9 +196,6 @@ class Session:
                 self.panel.tell(f"{type(error).__name__}: {for_terminal(error)}")
 
 
-# `routh.view.show`: from Python, and inline in notebooks.
-
-
 class Viewer:
     """A running viewer: its address, its session, and how to end it."""
 
@@ -210,8 +208,6 @@ class Viewer:
 
     def save(self, path: str | Path) -> Path:
         """Write `html` to a file."""
-        from routh.storage import write_text
-
         return write_text(path, self.html())
 
     def close(self) -> None:
