@@ -22,12 +22,13 @@ from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.events import select
 from routh.sampling.outcomes import Outcomes
 from routh.status import RouthError, Status
-from routh.validation import Array, choice
+from routh.validation import Array, Options, choice
 
 Slopes = dict[str, Array]  # field of the problem -> derivative, shaped like the field
 _FIELDS = ("v", "M", "Jn", "Jt", "mu")
 
 
+@dataclass(frozen=True)
 class Score(ABC):
     """A number for an impact, the smaller the better."""
 
@@ -39,9 +40,10 @@ class Score(ABC):
         """Derivatives by the problem's fields; None where there is none."""
         return None
 
-    @abstractmethod
     def again(self, n: int, seed: int) -> Score:
         """The same with other samples."""
+        other: Options = {"n": n, "seed": seed}
+        return replace(self, **other)
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,6 @@ class AmbiguityScore(Score):
             - found.score / speed**2 * np.outer(problem.v, problem.v)
         )
         return slopes if all(np.isfinite(part).all() for part in slopes.values()) else None
-
-    def again(self, n: int, seed: int) -> AmbiguityScore:
-        """The same with other samples."""
-        return replace(self, n=n, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -110,10 +108,6 @@ class WorstScore(Score):
     def _wanted(self, problem: ImpactProblem) -> Wanted:
         return Quadratic(problem.M / problem.speed**2) if self.of is None else self.of
 
-    def again(self, n: int, seed: int) -> WorstScore:
-        """The same with other samples."""
-        return replace(self, n=n, seed=seed)
-
 
 @dataclass(frozen=True)
 class TippingScore(Score):
@@ -142,10 +136,6 @@ class TippingScore(Score):
         slopes["edge_rates"][edge] = worst.v[0]
         return slopes if all(np.isfinite(part).all() for part in slopes.values()) else None
 
-    def again(self, n: int, seed: int) -> TippingScore:
-        """The same with other samples."""
-        return replace(self, n=n, seed=seed)
-
 
 @dataclass(frozen=True)
 class ParameterScore(Score):
@@ -163,7 +153,7 @@ class ParameterScore(Score):
         return self.sign * point[self.name]
 
     def again(self, n: int, seed: int) -> ParameterScore:
-        """Itself."""
+        """Itself: it has no samples."""
         return self
 
 
@@ -178,10 +168,6 @@ class OwnScore(Score):
     def value(self, problem: ImpactProblem) -> float:
         """Whatever the function says."""
         return float(self.function(sample(problem, self.n, seed=self.seed)))
-
-    def again(self, n: int, seed: int) -> OwnScore:
-        """The same with other samples."""
-        return replace(self, n=n, seed=seed)
 
 
 def make_score(objective: str | Callable[[Outcomes], float], of: Wanted | None, n: int, seed: int) -> Score:

@@ -1,4 +1,8 @@
-"""Designing for all outcomes: the landing that is least ambiguous, or whose worst case is best."""
+"""Designing for all outcomes: the landing that is least ambiguous, or whose worst case is best.
+
+`design` is the front door and comes last. Before it stand the search, SciPy's optimisers on a score with
+every evaluation written down (`Search`), and what it finds (`Design`).
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,10 @@ from routh.robust.design_scores import ParameterScore, Score, make_score
 from routh.robust.worst import Wanted
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
-from routh.validation import Array, choice, integer
+from routh.validation import Array, Options, choice, integer
 
-# The search of a design: SciPy's optimisers on a score, every evaluation written down.
-
-
+METHODS = ("auto", "gradient", "search")
+_CHECK_SEED = 0x5EED  # added to the seed: samples that the search has never seen
 _ROUNDS = 12  # of Newton's method onto the constraints
 _CHORDS = 3  # rounds with one Jacobian
 _EXACT = 1e-3  # share of what a constraint allows to which it is met then
@@ -138,18 +141,16 @@ class Search:
                 break
             if k % _CHORDS == 0:
                 back = np.asarray(np.linalg.pinv(self._differences(at, self.held), rcond=_RANK))
-            at = np.clip(at - back @ (self._of(at, self.held) - self._wanted(self.held)), 0.0, 1.0)
+            at = np.clip(at - back @ (self._of(at, self.held) - self._wanted()), 0.0, 1.0)
         return at
 
     def _off(self, u: Array) -> float:
         """How far the equations are from being met, in units of what they allow."""
-        off = np.abs(self._of(u, self.held) - self._wanted(self.held))
-        return float(
-            np.max(off / np.repeat([c.within for c in self.held], [self.sizes[c] for c in self.held]))
-        )
+        allowed = np.repeat([c.within for c in self.held], [self.sizes[c] for c in self.held])
+        return float(np.max(np.abs(self._of(u, self.held) - self._wanted()) / allowed))
 
-    def _wanted(self, some: Sequence[Constraint]) -> Array:
-        return np.concatenate([np.full(self.sizes[constraint], constraint.low) for constraint in some])
+    def _wanted(self) -> Array:
+        return np.repeat([c.low for c in self.held], [self.sizes[c] for c in self.held])
 
     def _of(self, u: Array, some: Sequence[Constraint]) -> Array:
         """Values of some constraints, in their own units, (k,)."""
@@ -193,11 +194,8 @@ class Search:
             if not (_alike(made, above) and _alike(made, below)):
                 return None
             width = np.clip(u + step, 0.0, 1.0)[k] - np.clip(u - step, 0.0, 1.0)[k]
-            found[k] = sum(
-                float(np.sum(slope * (getattr(above, name) - getattr(below, name))))
-                for name, slope in slopes.items()
-            )
-            found[k] /= width
+            changes = {name: getattr(above, name) - getattr(below, name) for name in slopes}
+            found[k] = sum(float(np.sum(slopes[name] * changes[name])) for name in slopes) / width
         if self.held:  # moving onto the constraints undoes what leaves them
             across = self._differences(u, self.held)
             found = found - np.linalg.pinv(across, rcond=_RANK) @ across @ found
@@ -207,13 +205,12 @@ class Search:
         """The constraints that are no equations, for SciPy."""
         if not self.left:
             return []
-        low = [np.full(self.sizes[constraint], constraint.low) for constraint in self.left]
-        high = [np.full(self.sizes[constraint], constraint.high) for constraint in self.left]
+        sizes = [self.sizes[c] for c in self.left]
         return [
             NonlinearConstraint(
                 lambda u: self._of(self.on_constraints(u), self.left),
-                np.concatenate(low),
-                np.concatenate(high),
+                np.repeat([c.low for c in self.left], sizes),
+                np.repeat([c.high for c in self.left], sizes),
                 jac=lambda u: self._differences(u, self.left),
             )
         ]
@@ -224,9 +221,9 @@ class Search:
         with suppress(_SpentError, _NoSlopeError):
             self.ended = how(self, u)
 
-    def best(self) -> Tried | None:
-        """The design with the least score of those that keep all constraints; None where none does."""
-        kept = [one for one in self.tried if one.violation <= 1.0 and np.isfinite(one.value)]
+    def best(self, since: int = 0) -> Tried | None:
+        """The least score of those tried since then that keep all constraints; None where none does."""
+        kept = [one for one in self.tried[since:] if one.violation <= 1.0 and np.isfinite(one.value)]
         return min(kept, key=lambda one: one.value) if kept else None
 
 
@@ -243,16 +240,7 @@ def by_gradient(search: Search, u: Array) -> bool:
             raise _NoSlopeError
         return found
 
-    found = minimize(
-        search.objective,
-        u,
-        jac=slope,
-        method="SLSQP",
-        bounds=[(0.0, 1.0)] * len(u),
-        constraints=search.known(),
-        options={"maxiter": search.most, "ftol": 1e-8},
-    )
-    return bool(found.success)
+    return _minimised(search, u, "SLSQP", {"maxiter": search.most, "ftol": 1e-8}, slope)
 
 
 def by_search(search: Search, u: Array) -> bool:
@@ -261,15 +249,15 @@ def by_search(search: Search, u: Array) -> bool:
     Whether they converged.
     """
     first, last = _RADIUS
-    found = minimize(
-        search.objective,
-        u,
-        method="COBYQA",
-        bounds=[(0.0, 1.0)] * len(u),
-        constraints=search.known(),
-        options={"initial_tr_radius": first, "final_tr_radius": last, "maxfev": search.most},
-    )
-    return bool(found.success)
+    options: Options = {"initial_tr_radius": first, "final_tr_radius": last, "maxfev": search.most}
+    return _minimised(search, u, "COBYQA", options)
+
+
+def _minimised(
+    search: Search, u: Array, method: str, options: Options, slope: Callable[[Array], Array] | None = None
+) -> bool:
+    limits: Options = {"bounds": [(0.0, 1.0)] * len(u), "constraints": search.known()}
+    return bool(minimize(search.objective, u, jac=slope, method=method, options=options, **limits).success)
 
 
 def other_starts(search: Search, count: int, seed: int) -> list[Array]:
@@ -287,10 +275,6 @@ def other_starts(search: Search, count: int, seed: int) -> list[Array]:
         if len(found) == count:
             break
     return found
-
-
-METHODS = ("auto", "gradient", "search")
-_CHECK_SEED = 0x5EED  # added to the seed: samples that the search has never seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,6 +440,5 @@ def _follow(search: Search, u: Array, method: str) -> None:
     if method != "search":
         search.run(by_gradient, u, "gradient")
     if method != "gradient":
-        own = [one for one in search.tried[before:] if one.violation <= 1.0 and np.isfinite(one.value)]
-        at = search.choices.share(min(own, key=lambda one: one.value).x) if own else u
-        search.run(by_search, at, "search")
+        best = search.best(since=before)
+        search.run(by_search, u if best is None else search.choices.share(best.x), "search")

@@ -70,8 +70,7 @@ def touchdown_problem(
 
 
 def tipping_ratio(outcomes: Outcomes) -> float:
-    """The worst rate about an edge over the critical one, of outcomes of a `StandingProblem`; NaN without
-    any.
+    """The worst rate about an edge over the critical one, of a `StandingProblem`'s outcomes; NaN without any.
 
     A measure for `routh.scan` and an objective for `routh.robust.design`.
     """

@@ -62,9 +62,8 @@ class Linear(Objective):
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float:
         """Exact."""
-        return float(
-            self.direction @ centre + radius * np.linalg.norm(np.linalg.solve(half.T, self.direction))
-        )
+        size = float(np.linalg.norm(np.linalg.solve(half.T, self.direction)))
+        return float(self.direction @ centre + radius * size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +84,8 @@ class Quadratic(Objective):
                 f"P: has the eigenvalue {ends[0]:.3g}; wanted none below 0, so that it is convex"
             )
         object.__setattr__(self, "P", matrix)
-        object.__setattr__(
-            self, "q", np.zeros(nv) if q is None else real_array("q", q, [(nv,)], f"shape ({nv},)")
-        )
+        linear = np.zeros(nv) if q is None else real_array("q", q, [(nv,)], f"shape ({nv},)")
+        object.__setattr__(self, "q", linear)
 
     def values(self, v: Array) -> Array:
         """For velocities (n, nv), (n,)."""

@@ -1,4 +1,10 @@
-"""Return maps as sets: the states after one step from a set of states, over all outcomes of its impact."""
+"""Gaits over all outcomes of their impacts: return maps as sets, and whether a wheel keeps rolling.
+
+First two gaits with one impact a step, what the impact is and how the motion goes on from it to the next one
+(`Wheel`, `Compass`). Both walk on a slope with a foot that does not slip between impacts. Coordinates are
+along the slope, so that the impact does not depend on it; gravity does. Then the states after one step from a
+set of states (`return_map`), and the proof or refutation of endless rolling (`keeps_rolling`).
+"""
 
 from __future__ import annotations
 
@@ -24,17 +30,15 @@ from routh.validation import Array, integer, real, real_array
 if TYPE_CHECKING:
     from routh.exact.result import ExactSet
 
-
-# Two gaits with one impact a step: what the impact is, and how the motion goes on from it to the next one.
-#
-# Both walk on a slope with a foot that does not slip between impacts. Coordinates are along the slope, so
-# that the impact does not depend on it; gravity does.
-
-
 _GRAVITY = 9.81  # m/s^2
 _LONGEST = 5.0  # s of a step; who has not landed by then has fallen
 _STANDING = 0.01  # rad past the vertical before which no foot can land ahead
 _TOUCHES = 1e-6  # rad: both legs are at one angle to the normal
+_EDGE = 4  # points on the line between two vertices of the exact set
+_AT_REST = 1e-9  # share of the hub's speed: a foot this slow is at rest
+_ROUNDING = 1e-9  # share by which floating point could be off, amply
+_MARGIN = 0.02  # of the weight, by which stance forces must be inside: see `Wheel.stance`
+_STEPS = 200  # steps after which a wheel that has not stopped is not said to
 
 
 @dataclass(frozen=True)
@@ -115,16 +119,19 @@ class Wheel:
         return np.array([self.mass * up, self.mass * ahead, -self.about_hub]) / self.about_foot
 
     @property
+    def _pull(self) -> float:
+        """What the square of the rate gains per share of the length that the hub sinks, rad^2/s^2."""
+        return 2.0 * self.mass * _GRAVITY * self.length / self.about_foot
+
+    @property
     def gain(self) -> float:
         """By how much the square of the rate grows from one landing to the next, rad^2/s^2."""
-        pull = 2.0 * self.mass * _GRAVITY * self.length / self.about_foot
-        return pull * (math.cos(self.half - self.slope) - math.cos(self.half + self.slope))
+        return self._pull * (math.cos(self.half - self.slope) - math.cos(self.half + self.slope))
 
     @property
     def barrier(self) -> float:
         """The square of the rate after an impact, below which the hub does not get over its foot."""
-        pull = 2.0 * self.mass * _GRAVITY * self.length / self.about_foot
-        return pull * (1.0 - math.cos(self.half - self.slope))
+        return self._pull * (1.0 - math.cos(self.half - self.slope))
 
     def next_state(self, v: Array) -> Array | None:
         """The state (1,) as the next foot lands: its rate; None where the wheel falls back.
@@ -260,13 +267,6 @@ class Compass:
         return [da, db, *np.linalg.solve(M, force)]
 
 
-_EDGE = 4  # points on the line between two vertices of the exact set
-_AT_REST = 1e-9  # share of the hub's speed: a foot this slow is at rest
-_ROUNDING = 1e-9  # share by which floating point could be off, amply
-_MARGIN = 0.02  # of the weight, by which stance forces must be inside: see `Wheel.stance`
-_STEPS = 200  # steps after which a wheel that has not stopped is not said to
-
-
 class Gait(Protocol):
     """One impact a step; `Wheel` and `Compass` are some."""
 
@@ -293,9 +293,7 @@ class ReturnMap(Drawable):
     before: Array = field(repr=False)  # (n, d) states drawn from it
     v: Array = field(repr=False)  # (n, nv) an outcome of each one's impact
     ended: np.ndarray = field(repr=False)  # (n,) bool: whether the sample is an outcome
-    after: Array = field(
-        repr=False
-    )  # (n, e) states before the next impact; NaN where it stops or has no outcome
+    after: Array = field(repr=False)  # (n, e) before the next impact; NaN where it stops or has no outcome
     exact: ExactSet | None = field(repr=False)  # of the impact from all of the states; None: not to be had
     image: Array = field(repr=False)  # (m, e) states after, from vertices and edges of the exact set
     laws: dict[str, Array] = field(repr=False)  # name -> (k, e), from each vertex; NaN where it stops
@@ -337,17 +335,10 @@ def return_map(
     image = [] if sets is None else [_next(gait, point) for point in _outline(sets)]
     none = np.full(len(gait.coordinates), np.nan)
     after = np.array([_next(gait, each) if ok else none for each, ok in zip(v, ended, strict=True)])
-    return ReturnMap(
-        gait,
-        vertices,
-        before,
-        v,
-        ended,
-        after,
-        sets,
-        np.array(image).reshape(len(image), len(gait.coordinates)),
-        _single_laws(gait, vertices),
-    )
+    seen = np.array(image).reshape(len(image), len(gait.coordinates))
+    single = [single_answers(gait.problem(state)) for state in vertices]
+    laws = {name: np.array([_next(gait, answers[name]) for answers in single]) for name in single[0]}
+    return ReturnMap(gait, vertices, before, v, ended, after, sets, seen, laws)
 
 
 def _exact_from(gait: Gait, vertices: Array) -> ExactSet:
@@ -380,14 +371,6 @@ def single_answers(problem: ImpactProblem) -> dict[str, Array]:
         "simultaneous": Simultaneous(),
     }
     return {name: law(problem).v for name, law in laws.items()}
-
-
-def _single_laws(gait: Gait, vertices: Array) -> dict[str, Array]:
-    found: dict[str, list[Array]] = {}
-    for state in vertices:
-        for name, v in single_answers(gait.problem(state)).items():
-            found.setdefault(name, []).append(_next(gait, v))
-    return {name: np.array(each) for name, each in found.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,8 +437,7 @@ def keeps_rolling(wheel: Wheel, *, slips: tuple[float, float] = (-0.3, 0.0)) -> 
     checks["friction suffices"] = holds[1] < -_MARGIN
     stopping = () if checks["the hub gets over"] else _stop(wheel, (float(low), float(high)))
     answer = Answer.PROVED if all(checks.values()) else Answer.REFUTED if stopping else Answer.UNKNOWN
-    ends = (rates[0], rates[1])
-    return Rolling(wheel, (float(low), float(high)), shares, ends, checks, answer, stopping)
+    return Rolling(wheel, (float(low), float(high)), shares, (rates[0], rates[1]), checks, answer, stopping)
 
 
 def _steady(wheel: Wheel, share: float) -> float:

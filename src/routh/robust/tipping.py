@@ -1,5 +1,4 @@
-"""Will it tip? The worst outcome of a touch-down about every edge of the support, and what proves that none
-does.
+"""Will it tip? The worst outcome of a touch-down about every edge of the support, and proofs that none does.
 
 The score, the support and its edges are those of `routh.robust.support`; the set is that of the contacts
 that close within the window. An outcome that is above 1 turns the body over its edge; what comes after the
@@ -138,11 +137,8 @@ class Tipping(Drawable, Tabular):
             f"{np.max(self.bound, initial=-np.inf):.2f} of it.",
             "sampled": "; sampled, not proved.",
         }
-        lines = [
-            head + proofs[self.evidence],
-            f"{self.regime.sentence[:1].upper()}{self.regime.sentence[1:]}.",
-        ]
-        lines.append(self._restitution_line())
+        regime = f"{self.regime.sentence[:1].upper()}{self.regime.sentence[1:]}."
+        lines = [head + proofs[self.evidence], regime, self._restitution_line()]
         if self.held:
             lines.append(f"Held joints: {listed(self.held)}.")
         return lines
@@ -346,36 +342,29 @@ def tipping(
     v = real_array("qvel", qvel, [(nv,), (None, nv)], f"shape ({nv},) or (n, {nv})", finite=False)
     if q.shape[:-1] != v.shape[:-1] or not q.size:
         raise ValueError(f"qvel: got shape {v.shape} with qpos of {q.shape}; wanted as many states of both")
-    one = q.ndim == 1
-    drawing: Options = {
-        "rates": rates,
-        "friction": friction,
-        "facets": facets,
-        "seed": seed,
-        "threads": threads,
-    }
+    drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
+    drawing |= {"seed": seed, "threads": threads}
     asked = _Asked(window, elastic, samples, prove, stiffness, unevenness, drawing)
     downs = touchdowns(model, np.atleast_2d(q), np.atleast_2d(v), window=window, **options)
     found, status = _answers(model, np.atleast_2d(q), list(downs), asked)
-    if one:
-        answer = found[0]
-        if isinstance(answer, ValueError):
-            raise answer
-        return answer
-    return Tippings(tuple(found), status)
+    if q.ndim == 2:
+        return Tippings(tuple(found), status)
+    if isinstance(found[0], ValueError):
+        raise found[0]
+    return found[0]
 
 
 @dataclass(frozen=True)
 class _Asked:
     """How to answer."""
 
-    window: float = WINDOW
-    restitution: float | None = None  # None: of the contact
-    samples: int = SAMPLES
-    prove: bool = False
-    stiffness: float | None = None
-    unevenness: float | None = None
-    drawing: Options = field(default_factory=lambda: {"rates": "extreme"})
+    window: float
+    restitution: float | None  # None: of the contact
+    samples: int
+    prove: bool
+    stiffness: float | None
+    unevenness: float | None
+    drawing: Options
 
 
 @dataclass(frozen=True, eq=False)
@@ -436,10 +425,8 @@ def _posed(downs: Sequence[Touchdown | ValueError], asked: _Asked) -> list[_Pose
 
 def _are_usual(downs: Sequence[Touchdown]) -> list[bool]:
     """Whether the numbers of a touch-down are of a size that no check is needed for."""
-    sizes = np.array(
-        [(abs(d.M).max(), abs(d.v).max(), abs(d.seen.J).max(), abs(d.seen.mu).max()) for d in downs]
-    )
-    sizes = sizes.reshape(-1, 4)
+    largest = [[abs(part).max() for part in (d.M, d.v, d.seen.J, d.seen.mu)] for d in downs]
+    sizes = np.array(largest).reshape(-1, 4)
     usual = (sizes[:, :3] > 1e-50).all(axis=1) & (sizes < 1e50).all(axis=1)
     return list(map(bool, np.atleast_1d(usual)))
 
@@ -546,9 +533,9 @@ def _judge(
         count, solved = len(support.barriers), bool(ended[k].any())
         status = Status(int(statuses[k, index[k]])) if solved else Status.NUMERICAL
         v = after[k, index[k], :nv] if solved else np.full(nv, np.nan)
-        given, lasting = asked.stiffness, None
-        if given is not None:
-            lasting = contact_duration(given, one.down.mass / len(support.carrying))
+        lasting = None
+        if asked.stiffness is not None:
+            lasting = contact_duration(asked.stiffness, one.down.mass / len(support.carrying))
         bound = bounds[k, :count]
         if support.stands and drawn.batch.status[rows[k]] == Status.NO_IMPACT:
             bound = support.rates @ before[k]

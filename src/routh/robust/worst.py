@@ -2,7 +2,8 @@
 
 A convex function is largest over a polytope at a vertex, so the vertices of the exact set's inner and outer
 polytopes give the worst outcome and a certified bound. Elsewhere samples are bred towards the objective
-(`routh.fill`), and the bound comes from energy (`routh.outer_bound` for linear objectives).
+(`routh.fill`), and the bound comes from energy (`routh.outer_bound` for linear objectives). `worst_cases` is
+the same of every row of a batch.
 """
 
 from __future__ import annotations
@@ -34,9 +35,7 @@ Wanted = Objective | Direction | Callable[[Array], ArrayLike]
 METHODS = ("auto", "exact", "fill")
 _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
-_SPATIAL_ROUND = (
-    32  # samples of a round of filling in space, where the extreme rates reach nearly as far at once
-)
+_SPATIAL_ROUND = 32  # samples of a round of filling in space: extreme rates reach nearly as far at once
 _EXTREME = 256  # samples of extreme rates that come before it
 _ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
 _RANK = 1e-13  # share of the largest effect of an impulse: smaller ones are rounding, and left in the ball
@@ -188,9 +187,8 @@ def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) 
     if problem.nt == 2:
         options = {**options, "batch": _SPATIAL_ROUND}
         drawing = {name: options[name] for name in ("seed", "friction", "hypothesis")}
-        best = _worst_of(
-            sample(problem, min(_EXTREME, options["max_samples"]), rates="extreme", **drawing), objective
-        )
+        count = min(_EXTREME, options["max_samples"])
+        best = _worst_of(sample(problem, count, rates="extreme", **drawing), objective)
     start = problem.v if isinstance(objective, Linear) else None
     for _ in range(_ROUNDS):
         gradient = None if start is None else objective.gradient(start, max(problem.speed, 1e-300))
@@ -211,9 +209,8 @@ def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) 
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
     value, outcomes, index = best
-    found = (outcomes, index)
-    path = outcomes.path(index)
-    return WorstCase(value, outcomes.v[index], path, bound, Status.INCOMPLETE, "fill", sample=found)
+    v, path, at = outcomes.v[index], outcomes.path(index), (outcomes, index)
+    return WorstCase(value, v, path, bound, Status.INCOMPLETE, "fill", sample=at)
 
 
 def _worst_of(outcomes: Outcomes, objective: Objective) -> tuple[float, Outcomes, int] | None:
@@ -249,9 +246,6 @@ def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str)
     if elastic:
         return min(bound, EnergyBound(problem.replace(restitution=0.0)).elastic_bound(objective.direction))
     return min(bound, float(outer_bound(problem).support(objective.direction)))
-
-
-# The worst outcomes of many impacts: arrays with a leading axis, and the path of each.
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,8 +360,9 @@ def _is_elsewhere(batch: ImpactBatch, row: int, wanted: Wanted) -> bool:
 
 
 def _value_at(wanted: Wanted, v: Array) -> float:
-    if not isinstance(wanted, (Objective, str, tuple)) and not callable(wanted):
-        wanted = Linear(np.asarray(wanted, dtype=np.float64))
-    elif callable(wanted):
-        wanted = Own(wanted)
-    return float(wanted.values(v[None])[0]) if isinstance(wanted, Objective) else np.nan
+    """The objective at a velocity (nv,) where nothing touches; NaN for one that names a contact."""
+    if isinstance(wanted, (str, tuple)):
+        return np.nan
+    if not isinstance(wanted, Objective):
+        wanted = Own(wanted) if callable(wanted) else Linear(np.asarray(wanted, dtype=np.float64))
+    return float(wanted.values(v[None])[0])
