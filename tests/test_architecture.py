@@ -85,6 +85,10 @@ def part_of(name: str) -> str:
     return name.split(".")[1]
 
 
+def test_contributing_tells_the_rooms_in_their_order():
+    assert re.findall(r"^\| `(\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE) == ORDER
+
+
 @pytest.mark.parametrize("module", sorted(set(IMPORTS) - {"routh", "routh.__main__"}))
 def test_imports_point_upwards_and_no_private_name_crosses_a_room(module):
     part = part_of(module)
