@@ -20,6 +20,11 @@ class Row:
     why: str = ""  # where they differ: the reason
 
 
+def rounded(value: float, digits: int) -> float:
+    """A number with so many digits, as a table tells it."""
+    return float(f"{value:.{digits}g}")
+
+
 @dataclass(frozen=True)
 class Exhibit:
     """What one exhibit produced in this run."""

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 
 from routh.compiling import compiled
 from routh.constraints import ElasticFoundation, square_grid
-from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.sim import Trajectory
 from routh.systems.d19 import motion_of
 from routh.validation import Array
@@ -86,12 +86,12 @@ def rivals(settings: Settings) -> Exhibit:
         start = time.process_time()
         motion.run()
         spent = time.process_time() - start
-        rows.append(Row(f"{case}: constraint-based (s)", ours, float(f"{spent:.2g}"), _MACHINE))
+        rows.append(Row(f"{case}: constraint-based (s)", ours, rounded(spent, 2), _MACHINE))
         for method, against, paper in (("BDF", "ode15s", stiff), ("RK45", "ode45", explicit)):
             seconds = rival_seconds(method, load, 100, young)
-            rows.append(Row(f"{case}: {method} for {against} (s)", paper, float(f"{seconds:.2g}"), _MACHINE))
+            rows.append(Row(f"{case}: {method} for {against} (s)", paper, rounded(seconds, 2), _MACHINE))
             rows.append(
-                Row(f"{case}: {method} over constraint-based", paper / ours, float(f"{seconds / spent:.2g}"))
+                Row(f"{case}: {method} over constraint-based", paper / ours, rounded(seconds / spent, 2))
             )
     return Exhibit({}, tuple(rows), _RIVALS_TEXT)
 

@@ -1,4 +1,7 @@
-"""HP23: its figures of systems and sets, and Table 3."""
+"""HP23: its figures of systems and sets, Table 3, and its guarantees on its own systems.
+
+The guarantees are Assumption 6, Theorem 9, and sentences that are refuted in fractions.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from routh.auditing.comparison import Comparison, compare, simultaneous_solution
 from routh.exact.checker import CheckedPath
 from routh.exact.paths import replayed
 from routh.exact.rational import dot
-from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, draw, joined, unequal_steps
 from routh.reproduce.statements import MEMBERS, SEED, classical_distances, statements
 from routh.sampling import Outcomes, approximation_sample_count, net_bound, sample
@@ -191,9 +194,8 @@ def _any_solution_row(name: str, n: int, settings: Settings) -> Row:
     found = any_solution(problem, n, step=np.full(problem.nc, system.paper.step or 1.0), seed=settings.seed)
     error = float(found.steps.std() / np.sqrt(n))
     why = f"mean of {n} samples, standard error {error:.2g}; Assumption 6 does not hold here"
-    return Row(
-        f"{title}: LCPs per sample, a random solution in each step", paper, float(found.steps.mean()), why
-    )
+    quantity = f"{title}: LCPs per sample, a random solution in each step"
+    return Row(quantity, paper, float(found.steps.mean()), why)
 
 
 _UNEXPLAINED = (
@@ -210,9 +212,6 @@ _TABLE_TEXT = (
     "Mean over all samples, each run until no contact approaches. The paper's times are from MATLAB with "
     "PATH on a laptop (2.4 GHz Intel Core i5); ours are wall-clock time on this machine, all cores."
 )
-
-
-# HP23's guarantees on its own systems: Assumption 6, Theorem 9, and sentences refuted in fractions.
 
 
 #: What HP23 says of Assumption 6: its section 5.3 names two systems that violate it.
@@ -244,12 +243,11 @@ def assumption_6(settings: Settings) -> Exhibit:
             apart = problem.kinetic_energy(found.solutions[0].v - found.solutions[1].v)
             worst = max(solution.residual for solution in found.solutions)
             why += (
-                f": v = {_numbers(found.v)}, lambda_max = {_numbers(found.lambda_max)}; residuals to "
-                f"{worst:.0e}, "
-                f"apart by {np.sqrt(2.0 * apart) / problem.speed:.2g} of the speed"
+                f": v = {_numbers(found.v)}, lambda_max = {_numbers(found.lambda_max)}; "
+                f"residuals to {worst:.0e}, apart by {np.sqrt(2.0 * apart) / problem.speed:.2g} of the speed"
             )
         rows.append(Row(name, paper, said, why))
-        rows.append(Row(f"{name}: CPU time (s)", None, float(f"{spent:.2g}")))
+        rows.append(Row(f"{name}: CPU time (s)", None, rounded(spent, 2)))
     return Exhibit(rows=tuple(rows), text=_ASSUMPTION_TEXT)
 
 
@@ -258,9 +256,8 @@ def _numbers(values: np.ndarray) -> str:
 
 
 _ASSUMPTION_TEXT = (
-    "Every step of the rocking block has one velocity after it, whatever the velocity and the bounds "
-    "before. The box "
-    "and wall and the disk stack violate the assumption as well; the paper does not say so."
+    "Every step of the rocking block has one velocity after it, whatever the velocity and the bounds before. "
+    "The box and wall and the disk stack violate the assumption as well; the paper does not say so."
 )
 
 
@@ -274,17 +271,17 @@ def theorem_9(settings: Settings) -> Exhibit:
         step=step, lipschitz=bound.lipschitz, max_steps=STEPS, contacts=problem.nc, net=NET, delta=0.05
     )
     rows = (
-        Row("Lemma 7: L", None, float(f"{bound.lipschitz:.4g}")),
-        Row(f"Lemma 9: delta for epsilon = {EPSILON:g} (m/s)", None, float(f"{bound.separation:.2g}")),
-        Row(f"(166): epsilon' for epsilon = {EPSILON:g} (m/s)", None, float(f"{bound.net:.2g}")),
+        Row("Lemma 7: L", None, rounded(bound.lipschitz, 4)),
+        Row(f"Lemma 9: delta for epsilon = {EPSILON:g} (m/s)", None, rounded(bound.separation, 2)),
+        Row(f"(166): epsilon' for epsilon = {EPSILON:g} (m/s)", None, rounded(bound.net, 2)),
         Row(f"(171): runs with N = {STEPS} for epsilon = {EPSILON:g}", None, f"1e{bound.log10_runs:.0f}"),
         Row(f"(171): runs with N = {STEPS} for epsilon' = {NET:g}", None, f"{runs:.1e}"),
         Row("runs in the paper's figure, with N = 10", 2**14, system.paper.samples or 0),
     )
     text = (
         "With confidence 95 %. The theorem is true, and no figure of the paper has a hundredth of a "
-        "billionth of "
-        "the runs that it asks for; N itself is existence only (Lemma 10). The exact set needs no samples."
+        "billionth of the runs that it asks for; N itself is existence only (Lemma 10). The exact set needs "
+        "no samples."
     )
     return Exhibit(rows=rows, text=text)
 
@@ -304,8 +301,7 @@ def disks(settings: Settings) -> Exhibit:
         words = ", ".join(f"{name} separates at {float(value):.4g} m/s" for name, value in separation.items())
         why = (
             f"sample {number} of {MEMBERS} by events with seed {SEED}, rebuilt in fractions: "
-            f"{len(path.impulses)} "
-            f"straight pieces that obey (39) exactly; {words}"
+            f"{len(path.impulses)} straight pieces that obey (39) exactly; {words}"
         )
         rows.append(Row(says, "always", "not always", why))
     return Exhibit(rows=tuple(rows), text=_DISK_TEXT)

@@ -1,15 +1,18 @@
-"""JW17: figures 4 to 8 and 10, the published impulses, and Table 1 beside our own rows."""
+"""JW17: figures 4 to 8 and 10, the published impulses, and Table 1 beside our own rows.
+
+Last, (15) without using (15), by body 2's rotation from the printed W, and general solvers of differential
+equations beside the paper's methods.
+"""
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
-from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, euler, general_solver
 from routh.systems import two_body as data
 from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
@@ -17,10 +20,6 @@ from routh.two_body.api import best_seconds, kernel_seconds
 from routh.validation import Array
 from routh.viz import style
 from routh.viz import two_body as viz
-
-if TYPE_CHECKING:
-    from routh.two_body import InvariantDirections
-
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
 BOWLING = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)
@@ -39,6 +38,10 @@ _WHY_EVENTS = (
 #: the two captions that do not come out at 1e-3: the event that l has to precede, as a restitution to stop at
 _TOO_FAR = {"4c": ("r", 0.95), "10b": ("c", 0.0)}
 
+O_2, Q_2 = np.array([0.125, 0.125, -0.4375]), np.array([0.017239, 0.022813, 0.027135])  # Fig. 3
+OMEGA_2 = np.array([0.1, -0.1, 0.1]), np.array([-0.281687, 0.402075, 0.589565])  # before (14), and after
+SOLVERS = ("LSODA", "RK45", "DOP853")
+
 Case = tuple[ArrayLike, ArrayLike, float, float]  # W, v, mu, e
 
 
@@ -52,9 +55,8 @@ def _case(name: str) -> Case:
 def _panels(names: list[str]) -> style.Figure:
     columns = 2 if len(names) == 4 else len(names)
     width = style.TWO_COLUMNS if columns > 1 else style.COLUMN
-    figure, axes = style.figure(
-        len(names) // columns, columns, width=width, aspect=1.15 if columns == 3 else 0.85
-    )
+    aspect = 1.15 if columns == 3 else 0.85
+    figure, axes = style.figure(len(names) // columns, columns, width=width, aspect=aspect)
     for ax, name in zip(axes, names, strict=True):
         W, v, mu, e = _case(name)
         course = hodograph(W, v, mu, e, event_tolerance=CAPTION_TOLERANCE)
@@ -69,10 +71,8 @@ def _event_rows(names: list[str]) -> tuple[Row, ...]:
     for name in names:
         case = _case(name)
         stated = data.ICOSAHEDRON_VARIATIONS[name].events
-        rows.append(
-            Row(f"events, Fig. {name}", stated, impact(*case, event_tolerance=CAPTION_TOLERANCE).events)
-        )
-        fine = impact(*case).events
+        coarse, fine = impact(*case, event_tolerance=CAPTION_TOLERANCE).events, impact(*case).events
+        rows.append(Row(f"events, Fig. {name}", stated, coarse))
         rows.append(Row(f"events at 1e-3, Fig. {name}", stated, fine, "" if fine == stated else _WHY_EVENTS))
         rows.append(Row(f"nearest to l and s, Fig. {name}", None, _nearness(*case)))
         if name in _TOO_FAR:
@@ -108,7 +108,7 @@ def _too_far(name: str) -> list[Row]:
     needed = brentq(miss, printed, printed - 1.0)
     return [
         Row(f"angle at {letter} (rad), Fig. {name}", None, f"{min(angles):.2e} to {max(angles):.2e}"),
-        Row(f"V1z for it at 1e-3, Fig. {name}", printed, float(f"{needed:.3g}"), _WHY_EVENTS),
+        Row(f"V1z for it at 1e-3, Fig. {name}", printed, rounded(needed, 3), _WHY_EVENTS),
     ]
 
 
@@ -132,25 +132,24 @@ def impulses(settings: Settings) -> Exhibit:
     for (name, printed), case in zip(PUBLISHED.items(), (ICOSAHEDRON, BOWLING), strict=True):
         ours = impact(*case)
         for axis, paper, value in zip("xyz", printed, ours.impulse, strict=True):
-            rows.append(Row(f"{name}: I_{axis} (N s)", paper, float(f"{value:.7g}")))
+            rows.append(Row(f"{name}: I_{axis} (N s)", paper, rounded(value, 7)))
     impulse = impact(*ICOSAHEDRON).impulse
     before = (np.array([-0.1, 0.5, 0.95]), np.array([0.1, 0.1, 1.0]))  # (14)
     after = ((-0.101089, 0.480258, 0.983567), (0.103267, 0.159226, 0.8993))
     for body, sign in ((0, 1.0), (1, -1.0)):
         value = before[body] + sign * impulse / data.ICOSAHEDRON_MASSES[body]
         for axis, paper, number in zip("xyz", after[body], value, strict=True):
-            rows.append(Row(f"V{body + 1}+ {axis} (m/s)", paper, float(f"{number:.6g}")))
+            rows.append(Row(f"V{body + 1}+ {axis} (m/s)", paper, rounded(number, 6)))
     # (1) with Q1 a multiple of the identity, so that the rotation does not matter; w1+ - w1- as printed
     turn = np.linalg.norm(np.cross([0.0, 0.0, -data.ICOSAHEDRON_HEIGHT], impulse)) / data.ICOSAHEDRON_INERTIA
     spun = np.linalg.norm(np.array([0.138764, -0.100369, 0.0755903]) - 0.1)
-    rows.append(Row("|w1+ - w1-| (rad/s)", float(f"{spun:.6g}"), float(f"{turn:.6g}")))
+    rows.append(Row("|w1+ - w1-| (rad/s)", rounded(float(spun), 6), rounded(float(turn), 6)))
     W, v, _, e = ICOSAHEDRON
-    rows.append(Row("I_z without friction (N s)", 0.058, float(f"{frictionless(W, v, e)[2]:.2g}")))
+    rows.append(Row("I_z without friction (N s)", 0.058, rounded(frictionless(W, v, e)[2], 2)))
     text = (
         "Circular: the contact velocities were recovered from these impulses, since the paper leaves out the "
-        "bodies' rotations, so that the first rows only show that such velocities exist. The "
-        "velocities after "
-        "follow from the impulse; the impulse without friction is a check, and jw17-independent is another."
+        "bodies' rotations, so that the first rows only show that such velocities exist. The velocities "
+        "after follow from the impulse; the impulse without friction is a check, as is jw17-independent."
     )
     return Exhibit(rows=tuple(rows), text=text)
 
@@ -161,25 +160,13 @@ def figure_4(settings: Settings) -> Exhibit:
     names = ["4a", "4b", "4c", "4d"]
     W = np.array(data.ICOSAHEDRON_W)
     need = float(np.linalg.norm(np.linalg.solve(W[:2, :2], W[:2, 2])))
-    counts = [
-        Row(
-            f"invariant directions, Fig. {name}",
-            paper,
-            _count(invariant_directions(W, data.ICOSAHEDRON_VARIATIONS[name].mu)),
-        )
-        for name, paper in (
-            ("4b", "2 centripetal, 0 centrifugal"),
-            ("4c", "1 centripetal, 1 centrifugal"),
-            ("4d", "4 centripetal, 0 centrifugal"),
-        )
-    ]
-    rows = (Row("|B^-1 d|", 0.3157, float(f"{need:.4g}")), *counts, *_event_rows(names))
-    return Exhibit({"jw17-fig-4": _panels(names)}, rows)
-
-
-def _count(found: InvariantDirections) -> str:
-    out = int(found.centrifugal.sum())
-    return f"{len(found.angles) - out} centripetal, {out} centrifugal"
+    rows = [Row("|B^-1 d|", 0.3157, rounded(need, 4))]
+    for name, *paper in (("4b", 2, 0), ("4c", 1, 1), ("4d", 4, 0)):
+        found = invariant_directions(W, data.ICOSAHEDRON_VARIATIONS[name].mu)
+        ours = np.count_nonzero(~found.centrifugal), np.count_nonzero(found.centrifugal)
+        told = [f"{inwards} centripetal, {out} centrifugal" for inwards, out in (paper, ours)]
+        rows.append(Row(f"invariant directions, Fig. {name}", *told))
+    return Exhibit({"jw17-fig-4": _panels(names)}, (*rows, *_event_rows(names)))
 
 
 @exhibit("jw17-fig-5", title="Impulse curve, plane of compression, line of sticking", source="JW17 Fig. 5")
@@ -229,9 +216,7 @@ def _bundle(name: str, mu: float, normal_velocity: float, angles: Array, paper: 
         reached = viz.draw_bundle(axes[0], data.ICOSAHEDRON_W, mu, 0.95, v, event_tolerance=CAPTION_TOLERANCE)
         axes[0].set_title(f"μ = {mu:g}, $v_z$ = {normal_velocity:g} m/s".replace("-", "−"))
         style.legend_below(figure, axes, columns=2)
-    why = (
-        "the paper does not list its initial directions; ours are evenly spread plus those that it describes"
-    )
+    why = "the paper lists no initial directions; ours are evenly spread plus those that it describes"
     ours = f"{reached} of {len(angles)}"
     return Exhibit({name: figure}, (Row("hodographs that reach the origin", paper, ours, why),))
 
@@ -276,16 +261,14 @@ def table_1(settings: Settings) -> Exhibit:
             spent = best_seconds(functools.partial(_method, method, case, step), 5 if settings.quick else 50)
             off = float(np.linalg.norm(ours.impulse - truth))
             rows.append(Row(f"{name}, {method}: iterations", iterations, ours.iterations, why))
-            rows.append(Row(f"{name}, {method}: error (N s)", error, float(f"{off:.3g}"), why))
-            rows.append(Row(f"{name}, {method}: time (s)", seconds, float(f"{spent:.3g}"), "another machine"))
+            rows.append(Row(f"{name}, {method}: error (N s)", error, rounded(off, 3), why))
+            rows.append(Row(f"{name}, {method}: time (s)", seconds, rounded(spent, 3), "another machine"))
         kernel = kernel_seconds(*_copies(case, 2_000 if settings.quick else 50_000))
         solved = batch(*_copies(case, 1), threads=1)
         off = float(np.linalg.norm(solved.impulse[0] - truth))
-        rows.append(Row(f"{name}, routh: time (s)", None, float(f"{kernel:.3g}")))
-        rows.append(
-            Row(f"{name}, routh: error (N s)", None, float(f"{off:.2g}"), "the printed truth's rounding")
-        )
-        rows.append(Row(f"{name}, routh: residual", None, float(f"{solved.residual[0]:.2g}")))
+        rows.append(Row(f"{name}, routh: time (s)", None, rounded(kernel, 3)))
+        rows.append(Row(f"{name}, routh: error (N s)", None, rounded(off, 2), "the printed truth's rounding"))
+        rows.append(Row(f"{name}, routh: residual", None, rounded(solved.residual[0], 2)))
     text = (
         "Timed on one core here: NI, FS and VS are plain Python, one impact at a time; routh is compiled, "
         "and its time is that of one impact in bulk."
@@ -300,14 +283,6 @@ def _method(name: str, case: Case, step: float | None) -> Run:
 def _copies(case: Case, n: int) -> list[Array]:
     """W (n, 3, 3), v (n, 3), mu (n,) and e (n,) of one impact n times."""
     return [np.array(np.broadcast_to(part, (n, *np.shape(part)))) for part in case]
-
-
-# JW17 (15) without using (15): body 2's rotation from the printed W, and the normal velocity from it.
-
-
-O_2, Q_2 = np.array([0.125, 0.125, -0.4375]), np.array([0.017239, 0.022813, 0.027135])  # Fig. 3
-OMEGA_2 = np.array([0.1, -0.1, 0.1]), np.array([-0.281687, 0.402075, 0.589565])  # before (14), and after
-SOLVERS = ("LSODA", "RK45", "DOP853")
 
 
 def rotation_of_body_2() -> tuple[Array, float]:
@@ -357,23 +332,21 @@ def independent(settings: Settings) -> Exhibit:
     why = "the tangential velocity needs body 1's rotation, which nothing printed determines: it stays fitted"
     printed = PUBLISHED["icosahedron-tetrahedron"]
     rows = [
-        Row("largest misfit of W (1/kg)", None, float(f"{off:.2g}")),
-        Row("v_z (m/s), fitted to (15) otherwise", float(np.asarray(fitted)[2]), float(f"{v_z:.5g}")),
+        Row("largest misfit of W (1/kg)", None, rounded(off, 2)),
+        Row("v_z (m/s), fitted to (15) otherwise", float(np.asarray(fitted)[2]), rounded(v_z, 5)),
         *(
-            Row(f"change of spin of body 2, {axis} (rad/s)", float(f"{paper:.6g}"), float(f"{ours:.6g}"))
+            Row(f"change of spin of body 2, {axis} (rad/s)", rounded(paper, 6), rounded(ours, 6))
             for axis, paper, ours in zip("xyz", OMEGA_2[1] - OMEGA_2[0], spin, strict=True)
         ),
         *(
-            Row(f"I_{axis} (N s)", paper, float(f"{ours:.4g}"), why)
+            Row(f"I_{axis} (N s)", paper, rounded(ours, 4), why)
             for axis, paper, ours in zip("xyz", printed, total, strict=True)
         ),
     ]
     text = (
-        "Printed digits of W, Q2 and o2 determine the rotation of the tetrahedron to 1e-5, and with "
-        "it how fast "
-        "the bodies approach. The impulse then differs from the printed one by half a percent: more "
-        "than rounding, "
-        "so that some printed number is not the one that was computed with."
+        "Printed digits of W, Q2 and o2 determine the rotation of the tetrahedron to 1e-5, and with it how "
+        "fast the bodies approach. The impulse then differs from the printed one by half a percent: more "
+        "than rounding, so that some printed number is not the one that was computed with."
     )
     return Exhibit(rows=tuple(rows), text=text)
 
@@ -389,30 +362,24 @@ def solvers(settings: Settings) -> Exhibit:
         methods |= {f"SciPy {kind}": functools.partial(general_solver, *case, kind) for kind in SOLVERS}
         for method, run in methods.items():
             error = float(np.linalg.norm(np.array(run().impulse) - truth))
-            rows.append(Row(f"{name}, {method}: time (s)", None, float(f"{best_seconds(run, repeat):.2g}")))
-            rows.append(Row(f"{name}, {method}: error (N s)", None, float(f"{error:.2g}")))
+            rows.append(Row(f"{name}, {method}: time (s)", None, rounded(best_seconds(run, repeat), 2)))
+            rows.append(Row(f"{name}, {method}: error (N s)", None, rounded(error, 2)))
         bulk = kernel_seconds(*_copies(case, 2_000 if settings.quick else 50_000))
-        rows.append(Row(f"{name}, routh, in bulk: time (s)", None, float(f"{bulk:.2g}")))
-    rows.append(
-        Row("VS is faster than a general solver, with events", "5 to 8 times", _ratio(rows), _WHY_FASTER)
-    )
-    return Exhibit(rows=tuple(rows), text=_SOLVER_TEXT)
-
-
-def _ratio(rows: list[Row]) -> str:
+        rows.append(Row(f"{name}, routh, in bulk: time (s)", None, rounded(bulk, 2)))
     times = {row.quantity: float(row.ours) for row in rows if row.quantity.endswith("time (s)")}
-    each = [times[f"{name}, SciPy {kind}: time (s)"] / times[f"{name}, VS: time (s)"]
-            for name in PUBLISHED for kind in SOLVERS]  # fmt: skip
-    return f"{min(each):.0f} to {max(each):.0f} times"
+    pairs = [(name, kind) for name in PUBLISHED for kind in SOLVERS]
+    each = [times[f"{name}, SciPy {kind}: time (s)"] / times[f"{name}, VS: time (s)"] for name, kind in pairs]
+    ours = f"{min(each):.0f} to {max(each):.0f} times"
+    rows.append(Row("VS is faster than a general solver, with events", "5 to 8 times", ours, _WHY_FASTER))
+    return Exhibit(rows=tuple(rows), text=_SOLVER_TEXT)
 
 
 _WHY_FASTER = (
     "plain Python here, Mathematica's NDSolve there; ours has relative tolerance 1e-6 and finds all events"
 )
 _SOLVER_TEXT = (
-    "VS is plain Python with floats, SciPy's solvers call plain Python, and routh is compiled. "
-    "Errors are against "
-    "routh, which agrees with integrations to 1e-9. The paper is right that VS is faster; that "
-    "NDSolve is no more "
-    "accurate does not carry over: a general solver with events is a hundred times nearer and more."
+    "VS is plain Python with floats, SciPy's solvers call plain Python, and routh is compiled. Errors are "
+    "against routh, which agrees with integrations to 1e-9. The paper is right that VS is faster; that "
+    "NDSolve is no more accurate does not carry over: a general solver with events is a hundred times nearer "
+    "and more."
 )

@@ -1,4 +1,9 @@
-"""Runs exhibits, keeps what they produced in a folder, and goes on where an earlier run stopped."""
+"""Runs exhibits, keeps what they produced in a folder, and reports on them.
+
+`run` makes each exhibit and goes on where an earlier run stopped. `statements` are all that the papers say,
+each with a verdict and what shows it. `write_report` puts everything on one page: every picture, and every
+published number beside ours.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +34,14 @@ from routh.reproduce.base import Entry, Exhibit, Row, Settings, entries
 from routh.status import MissingExtraError
 from routh.storage import write_text
 from routh.text import for_html
-from routh.viz import pages
+from routh.viz import pages, style
 
-_INFRASTRUCTURE = {"base", "runner", "report", "table"}
-_ORDER = ("hp23", "hp19", "jw17", "d19")  # papers first, in this order; then whatever else there is
+PAPERS = ("HP23", "HP19", "JW17", "D19")  # in this order; then whatever else there is
+QUICK = (
+    "quick: fewer samples, and of D19 no E = 1e11 in its tables, no h = 1e-8 in Fig. 6 and no stacks above "
+    "20 spheres in Fig. 10"
+)
+LEAST_DIGITS, MOST_DIGITS = 4, 7  # of numbers in tables
 
 
 @dataclass(frozen=True)
@@ -53,17 +62,16 @@ class Finished:
 
 def load() -> list[Entry]:
     """All exhibits of all modules of this package, the papers in order."""
-    package = importlib.import_module("routh.reproduce")
-    names = {module.name for module in pkgutil.iter_modules(package.__path__)} - _INFRASTRUCTURE
-    for name in sorted(names):
-        importlib.import_module(f"routh.reproduce.{name}")
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"routh.reproduce.{module.name}")
     return sorted(entries(), key=_place)
 
 
 def _place(entry: Entry) -> tuple[int, list[str]]:
     """The paper's rank, and the name's words with numbers that sort fig-9 before fig-10."""
     words = entry.name.split("-")
-    rank = _ORDER.index(words[0]) if words[0] in _ORDER else len(_ORDER)
+    paper = words[0].upper()
+    rank = PAPERS.index(paper) if paper in PAPERS else len(PAPERS)
     return rank, [f"{int(word):06d}" if word.isdigit() else word for word in words]
 
 
@@ -126,8 +134,6 @@ def _make(entry: Entry, out: Path, settings: Settings) -> Finished:
 
 
 def _save_figures(made: Exhibit, out: Path) -> tuple[str, ...]:
-    from routh.viz import style
-
     for stem, figure in made.figures.items():
         for suffix in ("png", "pdf"):
             style.save(figure, out / "figures" / f"{stem}.{suffix}")
@@ -153,34 +159,13 @@ def _read(out: Path, entry: Entry, key: str) -> Finished | None:
         data = json.loads(path.read_text())
         if data["key"] != key or data["status"] != "done":
             return None
-        rows, figures, seconds = (
-            tuple(Row(**row) for row in data["rows"]),
-            tuple(data["figures"]),
-            data["seconds"],
-        )
-        named = all(
-            Path(stem).name == stem and (out / "figures" / f"{stem}.png").exists() for stem in figures
-        )
-        made = Finished(entry.name, entry.title, entry.source, "done", rows, str(data["text"]), figures)
-        return replace(made, seconds=float(seconds), reused=True) if named else None
-    except (
-        OSError,
-        ValueError,
-        TypeError,
-        LookupError,
-        AttributeError,
-    ):  # missing, or not what `_write` wrote
-        return None
-
-
-# Every statement of the papers with a verdict, what shows it and, where it is not plain, why: as data.
-#
-# One file a paper, ``said/hp23.toml`` and the others, holds its statements. ``by`` names what shows a
-# verdict: an exhibit of ``routh reproduce`` or a test of this repository, each of which a test of the table
-# looks up.
-
-
-PAPERS = ("HP23", "HP19", "JW17", "D19")
+        rows, stems = tuple(Row(**row) for row in data["rows"]), tuple(data["figures"])
+        if not all(Path(stem).name == stem and (out / "figures" / f"{stem}.png").exists() for stem in stems):
+            return None
+        made = Finished(entry.name, entry.title, entry.source, "done", rows, str(data["text"]), stems)
+        return replace(made, seconds=float(data["seconds"]), reused=True)
+    except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        return None  # missing, or not what `_write` wrote
 
 
 class Verdict(enum.StrEnum):
@@ -199,13 +184,13 @@ class Statement:
     where: str  # in the paper: a theorem, a figure, a section
     says: str
     verdict: Verdict
-    by: str  # an exhibit's name, or "tests/file.py::test_name"
+    by: str  # what shows the verdict: an exhibit's name, or "tests/file.py::test_name"
     because: str = ""  # the witness, the proof or what was tried; a remark where it works
 
 
 @cache
 def statements() -> dict[str, tuple[Statement, ...]]:
-    """All statements, paper by paper."""
+    """All statements, paper by paper, from ``said/hp23.toml`` and the other papers' files."""
     found = {}
     for paper in PAPERS:
         data = tomllib.loads((files("routh.reproduce") / "said" / f"{paper.lower()}.toml").read_text("utf-8"))
@@ -217,16 +202,6 @@ def counted(said: Iterable[Statement]) -> str:
     """How many of each verdict, as words."""
     count = Counter(one.verdict for one in said)
     return ", ".join(f"{count[verdict]} {verdict}" for verdict in Verdict if count[verdict])
-
-
-# The report: one page with every picture inside, and every published number beside ours.
-
-
-QUICK = (
-    "quick: fewer samples, and of D19 no E = 1e11 in its tables, no h = 1e-8 in Fig. 6 and no stacks above "
-    "20 spheres in Fig. 10"
-)
-LEAST_DIGITS, MOST_DIGITS = 4, 7  # of numbers in tables
 
 
 def write_report(path: Path, results: Sequence[Finished], figures: Path, settings: Settings) -> Path:
@@ -287,13 +262,10 @@ def _section(result: Finished, figures: Path) -> str:
     words = f"{result.source}: {result.title}"
     parts += [pages.picture((figures / f"{stem}.png").read_bytes(), words) for stem in result.figures]
     if result.rows:
-        parts.append(_table(result.rows))
+        head = ("quantity", "paper", "ours", "difference", "why")
+        rows = [(row.quantity, *cells(row), row.why) for row in result.rows]
+        parts.append(pages.table(head, rows, numbers=(1, 2, 3)))
     return "\n".join([*parts, "</section>"])
-
-
-def _table(rows: Sequence[Row]) -> str:
-    head = ("quantity", "paper", "ours", "difference", "why")
-    return pages.table(head, [(row.quantity, *cells(row), row.why) for row in rows], numbers=(1, 2, 3))
 
 
 def cells(row: Row) -> tuple[str, str, str]:
