@@ -1,4 +1,11 @@
-"""The mean energy score of measured impacts as a function of parameters: slopes, and where it is least."""
+"""Where the mean energy score of measured impacts is least, and how surely.
+
+The score and its slopes are an `Objective`, `fit` goes down on it. `intervals` come from a bootstrap: groups
+of impacts are drawn again. Refitting every draw is replaced by one Newton step from the estimate, with the
+drawn groups' own slopes and curvatures (a k-step bootstrap, Davidson and MacKinnon 1999), so a draw costs a
+small linear system. Intervals are studentized: each draw has its own standard error (the sandwich), and the
+quantiles of its error over that are what the estimate's interval is made of.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +29,11 @@ _STEPS = 6  # of Newton's method at the end
 _LONGEST = 0.1  # of a range: the longest of these steps
 _NEARBY = 0.02  # of a range: how far curvatures hold
 _STILL = 1e-4  # of a range: a step that ends them
+_FLAT = 1e-4  # share of the largest slope below which a direction has none
+_NOTHING = 1e-300
+_PRIOR = 1.0 / np.sqrt(12.0)  # standard deviation of what is only known to lie in its range
+_BENT = 0.1  # share of the curvature of all that a draw must have to use its own
+_PART = 0.1  # share of a direction that a parameter may have in it before it is undetermined with it
 
 
 @dataclass(eq=False)
@@ -111,14 +123,12 @@ def fit(objective: Objective, start: Array, *, scan: int, iterations: int) -> Fi
     """Scan the ranges, go down by quasi-Newton steps, and finish by Newton's on the slopes."""
     shares = _scanned(objective, start, scan)
     options = {"maxiter": iterations, "ftol": _ENOUGH, "gtol": 1e-5}
-    found = minimize(
-        lambda x: tuple(part.mean(axis=0) for part in objective.slopes(x)),
-        shares,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(0.0, 1.0)] * len(start),
-        options=options,
-    )
+    limits: Options = {"bounds": [(0.0, 1.0)] * len(start), "options": options}
+
+    def mean(x: Array) -> tuple[Array, ...]:
+        return tuple(part.mean(axis=0) for part in objective.slopes(x))
+
+    found = minimize(mean, shares, jac=True, method="L-BFGS-B", **limits)
     return _finished(objective, np.asarray(found.x))
 
 
@@ -200,21 +210,6 @@ def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Ar
         differences.append(more - less)
     found = np.einsum("knp,kq->npq", np.array(differences), np.linalg.pinv(np.array(ways)).T)
     return 0.5 * (found + np.swapaxes(found, 1, 2))
-
-
-# Intervals by bootstrap, and which parameters the data determine.
-#
-# Groups of impacts are drawn again. Refitting every draw is replaced by one Newton step from the estimate,
-# with the drawn groups' own slopes and curvatures (a k-step bootstrap, Davidson and MacKinnon 1999), so a
-# draw costs a small linear system. Intervals are studentized: each draw has its own standard error (the
-# sandwich), and the quantiles of its error over that are what the estimate's interval is made of.
-
-
-_FLAT = 1e-4  # share of the largest slope below which a direction has none
-_NOTHING = 1e-300
-_PRIOR = 1.0 / np.sqrt(12.0)  # standard deviation of what is only known to lie in its range
-_BENT = 0.1  # share of the curvature of all that a draw must have to use its own
-_PART = 0.1  # share of a direction that a parameter may have in it before it is undetermined with it
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,8 @@
-"""Parameters from measured impacts: values whose outcomes foretell the measured velocities best."""
+"""Parameters from measured impacts: values whose outcomes foretell the measured velocities best.
+
+What impacts say about parameters, as data and as text (`Identified`), and the front doors `identify` and
+`score_impacts`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, Values
 from routh.identification.scores import Errors, Scale, Scores, energy_scores, know_nothing, predicted
 from routh.validation import Array, Options, integer, real, real_array
 
-# What measured impacts say about parameters, as data and as text.
+_CLOSE = 0.1  # of the standard errors: how near to the least score a converged estimate is
+_SHARE = 0.5  # of its range: the longest interval of a parameter that counts as determined
 
 
 @dataclass(frozen=True)
@@ -23,9 +28,8 @@ class Estimate:
     value: float
     interval: tuple[float, float]
     range: tuple[float, float]  # that was given
-    determined: (
-        bool  # by the data: they are fitted, the interval is shorter than half the range, the value inside
-    )
+    #: by the data: they are fitted, the interval is shorter than half the range, the value inside
+    determined: bool
     at_end: bool  # of the range: a wider one may fit better
     fits: bool = True  # whether the fitted outcomes foretell the data at all
 
@@ -109,10 +113,6 @@ def _lines(rows: Sequence[Sequence[str]]) -> str:
         cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(rest, widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
-
-
-_CLOSE = 0.1  # of the standard errors: how near to the least score a converged estimate is
-_SHARE = 0.5  # of its range: the longest interval of a parameter that counts as determined
 
 
 def identify(

@@ -70,16 +70,8 @@ class Drawer:
         arrival = wanted.arrival
         nc, nt, nv = arrival.Jt.shape
         room = self._room(nv, nc, nt, wanted.n)
-        problems = Problems(
-            arrival.M[None],
-            arrival.Jn[None],
-            arrival.Jt[None],
-            arrival.mu[None],
-            room.restitution,
-            arrival.v[None],
-            room.present,
-            room.size,
-        )
+        M, Jn, Jt, mu, v = (array[None] for array in arrival[:5])
+        problems = Problems(M, Jn, Jt, mu, room.restitution, v, room.present, room.size)
         prepare(problems, 0, 1, room.skip, room.own, room.rows)
         draw = self._settings[nt]._replace(n=wanted.n)
         run(room.rows, draw, np.array([wanted.seed], dtype=np.uint64), room.found)

@@ -3,6 +3,7 @@
 A substep in which contacts are about to close is cut where the first of them does, shortly before MuJoCo's
 soft force begins. There the impact of all contacts that are near is formed, its outcome is written as the
 velocity, and the rest of the substep follows. Substeps without such an event are MuJoCo's own, to the bit.
+`Hook` does this; an `Impact` says what was done, and can be asked about it afterwards.
 """
 
 from __future__ import annotations
@@ -25,16 +26,17 @@ from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY
 from routh.problem import ImpactProblem
 from routh.sampling.sampler import sample
 from routh.status import Status
-from routh.validation import Array, integer, real_array
+from routh.validation import Array, Options, integer, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-
-# What was done to one impact of a simulation, and what can be asked about it afterwards.
-
-
 _SAMPLES = 64  # outcomes from which the ambiguity is estimated
+_ROUNDS = 4  # events in one substep, after which the rest of it is MuJoCo's own
+_AGAIN = 8  # outcomes that are drawn where the first one did not end
+_NOT_WORTH = 0.02  # share of a substep that is not cut off
+
+Choice = tuple[Array, Status]  # the velocity to go on with, and whether it is one: else the one before
 
 
 @cache
@@ -109,13 +111,6 @@ class Impact:
         return {**self.__dict__, "situation": None}
 
 
-_ROUNDS = 4  # events in one substep, after which the rest of it is MuJoCo's own
-_AGAIN = 8  # outcomes that are drawn where the first one did not end
-_NOT_WORTH = 0.02  # share of a substep that is not cut off
-
-Choice = tuple[Array, Status]  # the velocity to go on with, and whether it is one: else the one before
-
-
 class Hook:
     """Steps a MuJoCo simulation and replaces outcomes of impacts; see `hook`.
 
@@ -131,14 +126,8 @@ class Hook:
         self.steps = 0
         self.draw: Callable[[Wanted], Drawn] = Drawer(settings.rates, settings.restitution).one
         self._least = 1 if settings.single else 2
-        self._lookout = Lookout(
-            model,
-            data,
-            rules=settings.simultaneity,
-            threshold=settings.threshold,
-            least=self._least,
-            limits=settings.limits,
-        )
+        watched: Options = {"threshold": settings.threshold, "least": self._least, "limits": settings.limits}
+        self._lookout = Lookout(model, data, rules=settings.simultaneity, **watched)
         self._step, self._option = engine().mj_step, model.opt  # asking for the latter takes a while
         self._numbers = engine().mj_stateSize(model, integration())
         self._rng = np.random.default_rng(seed)
@@ -199,13 +188,11 @@ class Hook:
 
     def _advance(self, duration: float) -> None:
         """A step of another length."""
-        option = self._option
-        usual = option.timestep
-        option.timestep = duration
+        usual, self._option.timestep = self._option.timestep, duration
         try:
             self._step(self.model, self.data)
         finally:
-            option.timestep = usual
+            self._option.timestep = usual
 
     def _replace(self) -> None:
         """Form the impact of what is near and go on with the velocity that the mode chooses."""
@@ -220,20 +207,9 @@ class Hook:
         replaced = status is Status.SOLVED
         if replaced:
             self.data.qvel[:] = v
-        self.impacts.append(
-            Impact(
-                float(self.data.time),
-                self._mode,
-                replaced,
-                status,
-                arrival.v,
-                np.array(v),
-                arrival,
-                self.settings.restitution,
-                self.settings.threshold,
-                (self.model, state),
-            )
-        )
+        found = (float(self.data.time), self._mode, replaced, status, arrival.v, np.array(v), arrival)
+        told = (self.settings.restitution, self.settings.threshold)
+        self.impacts.append(Impact(*found, *told, (self.model, state)))
 
     def _chosen(self, arrival: Arrival) -> Choice:
         if not _can_be(arrival):

@@ -99,6 +99,16 @@ class TouchDown(MujocoEnv):
         """Whether actions do anything now."""
         return True
 
+    @property
+    def upright(self) -> float:
+        """The cosine of the angle between the body's own up and the world's."""
+        return 1.0 - 2.0 * float(self.data.qpos[4] ** 2 + self.data.qpos[5] ** 2)
+
+    @property
+    def lean(self) -> Array:
+        """By how much the body leans about x and y, small angles in rad, (2,)."""
+        return 2.0 * self.data.qpos[4:6] * np.sign(self.data.qpos[3])
+
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
         """A new episode."""
         super(MujocoEnv, self).reset(seed=seed)
@@ -220,8 +230,7 @@ class Lander(TouchDown):
                 return ""
             self._touched = float(data.time)
             return "crashed" if self._fastest > self.HARDEST else ""
-        up = 1.0 - 2.0 * (data.qpos[4] ** 2 + data.qpos[5] ** 2)
-        if up < 0.35:
+        if self.upright < 0.35:
             return "tipped"
         v, w = data.qvel[:3], data.qvel[3:]
         energy = 0.5 * v @ v + 0.5 * _GYRATION**2 * (w @ w) + _GRAVITY * data.qpos[2]
@@ -233,8 +242,7 @@ class Lander(TouchDown):
     def _get_obs(self) -> Array:
         q, v = self.data.qpos, self.data.qvel
         touched = self._touched is not None or self._gap() < 0.005
-        lean = 2.0 * q[4:6] * np.sign(q[3])
-        return np.concatenate([[q[2] - self._height], v, lean, [float(touched)]])
+        return np.concatenate([[q[2] - self._height], v, self.lean, [float(touched)]])
 
 
 _BODY = (0.2, 0.08, 0.05)  # m, half sizes of the torso
@@ -311,8 +319,7 @@ class Quadruped(TouchDown):
 
     def verdict(self) -> str:
         """Falls by its torso; stands once it is upright and hardly moves."""
-        data = self.data
-        up = 1.0 - 2.0 * (data.qpos[4] ** 2 + data.qpos[5] ** 2)
+        data, up = self.data, self.upright
         if up < 0.6 or data.qpos[2] < 1.6 * _BODY[2]:
             return "fell"
         v, low = data.qvel, data.qpos[2] < self._up + 0.02
@@ -321,5 +328,4 @@ class Quadruped(TouchDown):
 
     def _get_obs(self) -> Array:
         q, v = self.data.qpos, self.data.qvel
-        lean = 2.0 * q[4:6] * np.sign(q[3])
-        return np.concatenate([[q[2]], lean, v, q[7:] - self._rest])
+        return np.concatenate([[q[2]], self.lean, v, q[7:] - self._rest])

@@ -18,9 +18,6 @@ from routh.models.mujoco.engine import engine
 from routh.status import MissingExtraError
 from routh.validation import Array
 
-# What is asked of Gymnasium: its classes, and the simulation inside an environment.
-
-
 try:
     from gymnasium import Env, Wrapper
     from gymnasium.utils import RecordConstructorArgs as Recorded
