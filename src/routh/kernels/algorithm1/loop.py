@@ -8,14 +8,7 @@ from routh import tolerances
 from routh.compiling import inlined, kernel
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
-from routh.kernels.algorithm1.work import (
-    PENDING,
-    Directions,
-    Draw,
-    Work,
-    load_row,
-    velocity_after,
-)
+from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, load_row, velocity_after
 from routh.kernels.common.arrays import Outputs
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
 from routh.problem_rows import IMPULSE, Rows

@@ -14,16 +14,8 @@ from routh.compiling import kernel
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
-from routh.kernels.gradients.reverse_curve import (
-    back_along_curve,
-    back_through_limit,
-    list_slides,
-)
-from routh.kernels.gradients.reverse_rates import (
-    Given,
-    ReverseWork,
-    back_through_rates,
-)
+from routh.kernels.gradients.reverse_curve import back_along_curve, back_through_limit, list_slides
+from routh.kernels.gradients.reverse_rates import Given, ReverseWork, back_through_rates
 
 
 @kernel
