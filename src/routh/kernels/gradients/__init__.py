@@ -6,7 +6,7 @@ from the last piece to the first gives the bars of all data.
 
 Read in this order:
 
-- `record`, `record_plane`, `record_space`, `record_curve`: what is written down of a sample.
+- `record`, `record_plane`, `record_space`: what is written down of a sample.
 - `reverse`: backwards along straight pieces; `reverse_rates` through their rates, `reverse_aimed` through
   weights that were aimed at coming to rest together.
 - `reverse_curve`: backwards along a curve of the true cone.

@@ -1,47 +1,20 @@
-"""Writing down a sample in space with friction polygons, see `routh.kernels.gradients.record`."""
+"""Writing down a sample in space, straight pieces and curves, see `routh.kernels.gradients.record`.
+
+With friction polygons every piece is straight. With the true cone contacts that slide make it a curve, whose
+steps are entries of their own, and what ends it is one without length.
+"""
 
 from __future__ import annotations
 
 import math
 
 from routh.compiling import kernel
-from routh.kernels.gradients import record as book
-from routh.kernels.gradients.record import (
-    FRICTIONLESS,
-    IDLE,
-    IMPULSE_RETURNED,
-    LENGTH_OVER,
-    MORE,
-    NOBODY,
-    RETURNS,
-    STICKS,
-    STORES,
-    TURNS,
-    VANISHES,
-    WALLS,
-    WORK_RETURNED,
-    Record,
-    begin_record,
-    next_entry,
-    note_margin,
-    note_tie,
-    write_event,
-)
+from routh.kernels.gradients import record as rec
+from routh.kernels.gradients.record import Record, next_entry, note_margin, note_tie, write_event
+from routh.kernels.space import workspace as ws
+from routh.kernels.space.curve_events import highest_power, power_sum, three_sums
 from routh.kernels.space.straight import NOTHING, largest_rate, wall_ray
-from routh.kernels.space.workspace import (
-    BUDGET_ZERO,
-    CUT_SHORT,
-    DRIVEN,
-    FREE,
-    HELD,
-    NORMAL_ZERO,
-    SLIDE,
-    WALL,
-    ZERO,
-    Books,
-    Corners,
-    SpaceWork,
-)
+from routh.kernels.space.workspace import Books, Corners, SpaceWork
 from routh.validation import Array
 
 SAME = 1e-12  # lengths that differ by less than this share of them are one
@@ -51,7 +24,7 @@ FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest 
 @kernel
 def begin_space(record: Record, work: SpaceWork, nc: int) -> None:
     """A new sample; a contact that begins without approach or slip is at a change of piece."""
-    begin_record(record)
+    rec.begin_record(record)
     for i in range(nc):
         note_margin(record, abs(work.start[3 * i]))
         if work.mu[i] > 0.0:
@@ -59,25 +32,53 @@ def begin_space(record: Record, work: SpaceWork, nc: int) -> None:
 
 
 @kernel
-def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Corners) -> None:
-    """Roles, directions of friction and rates, into entry k."""
+def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Corners, slides: int) -> None:
+    """Roles, directions of friction, states and budgets, into entry k; no rates and no event yet.
+
+    ``slides``: the face of a contact that slides with the true cone.
+    """
     for i in range(nc):
-        face = FRICTIONLESS
-        if work.role[i] != FREE and work.moves[i] == ZERO:
-            face = STICKS
-        elif work.role[i] != FREE and work.moves[i] == WALL:
-            face = WALLS + work.corner[i]
-        elif work.role[i] != FREE and work.moves[i] == SLIDE:
-            face = TURNS  # with the disc only contacts that begin to slip go straight on
-            if corners is not None:
-                face = work.corner[i]
-        record.role[k, i], record.face[k, i] = work.role[i], face
-        record.book[k, i] = IDLE
+        face = rec.FRICTIONLESS
+        if work.role[i] != rec.FREE and work.moves[i] == ws.ZERO:
+            face = rec.STICKS
+        elif work.role[i] != rec.FREE and work.moves[i] == ws.WALL:
+            face = rec.WALLS + work.corner[i]
+        elif work.role[i] != rec.FREE and work.moves[i] == ws.SLIDE:
+            face = slides if corners is None else work.corner[i]
+        record.role[k, i], record.face[k, i], record.book[k, i] = work.role[i], face, rec.IDLE
         record.budget[k, i] = work.budget[i]
     for a in range(3 * nc):
-        record.c[k, a] = work.now[a]
-        record.rate[k, a] = work.rate[a]
-        record.change[k, a] = work.change[a]
+        record.c[k, a], record.rate[k, a] = work.now[a], 0.0
+    record.share[k], record.set_share[k] = 1.0, 0.0
+    for part in range(3):
+        record.direction[k, part] = 0.0
+
+
+@kernel
+def write_straight(
+    record: Record, work: SpaceWork, nc: int, corners: Corners, books: Books, kind: int, who: int,
+    length: float,
+) -> int:  # fmt: skip
+    """A straight piece before it is walked, and what ends it; returns its entry."""
+    k = next_entry(record)
+    write_pattern(record, k, work, nc, corners, rec.TURNS)  # only contacts that begin to slip go straight on
+    for a in range(3 * nc):
+        record.rate[k, a], record.change[k, a] = work.rate[a], work.change[a]
+    if corners is not None:
+        pattern_margin(record, k, work, nc, corners)
+    else:
+        cone_margin(record, k, nc, work.mu)
+    record.length[k], record.direction[k, 0] = length, 1.0
+    write_event(record, k, rec.LENGTH_OVER, rec.NOBODY, rec.NOBODY)
+    if kind == ws.NORMAL_ZERO:
+        write_event(record, k, rec.VANISHES, who, rec.NOBODY)
+    elif kind == ws.BUDGET_ZERO:
+        if books is not None:
+            write_budget(record, k, work, nc, books, length)
+    elif kind != ws.CUT_SHORT and corners is not None:
+        write_wall(record, k, work, nc, corners, length)
+    record.setter[k] = rec.MORE
+    return k
 
 
 @kernel
@@ -86,21 +87,21 @@ def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array,
     count = corners.shape[0]
     for i in range(nc):
         at, j = 3 * i, work.corner[i]
-        if work.role[i] == FREE or (work.moves[i] != WALL and work.moves[i] != SLIDE):
+        if work.role[i] == rec.FREE or (work.moves[i] != ws.WALL and work.moves[i] != ws.SLIDE):
             continue
         for step in range(2):
             other = (j + 1) % count if step == 0 else (j + count - 1) % count
             a0, a1 = corners[j, 0] - corners[other, 0], corners[j, 1] - corners[other, 1]
-            if work.moves[i] == WALL:
+            if work.moves[i] == ws.WALL:
                 a0, a1 = wall_ray(corners, j)
             gap = a0 * work.now[at + 1] + a1 * work.now[at + 2]
             rate = a0 * work.change[at + 1] + a1 * work.change[at + 2]
             meets = gap > 0.0 and rate < 0.0 and abs(gap / rate + length) <= SAME * length
-            if meets and record.who[k] == NOBODY:
-                write_event(record, k, VANISHES, i, NOBODY)
+            if meets and record.who[k] == rec.NOBODY:
+                write_event(record, k, rec.VANISHES, i, rec.NOBODY)
                 record.direction[k, 0] = 0.0
                 record.direction[k, 1], record.direction[k, 2] = a0, a1
-    if record.who[k] == NOBODY:
+    if record.who[k] == rec.NOBODY:
         note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
 
 
@@ -110,7 +111,7 @@ def write_budget(record: Record, k: int, work: SpaceWork, nc: int, books: int, l
     least = math.inf
     for i in range(nc):
         y, rate = work.now[3 * i], work.change[3 * i]
-        if work.role[i] != DRIVEN or not work.budget[i] > 0.0 or y < 0.0:
+        if work.role[i] != rec.DRIVEN or not work.budget[i] > 0.0 or y < 0.0:
             continue
         left = work.budget[i] / work.rate[3 * i]
         spent = left
@@ -119,53 +120,20 @@ def write_budget(record: Record, k: int, work: SpaceWork, nc: int, books: int, l
             spent = 2.0 * left / (y + math.sqrt(square)) if square > 0.0 else math.inf
         if abs(spent - length) < least:
             least = abs(spent - length)
-            write_event(record, k, IMPULSE_RETURNED if books == 1 else WORK_RETURNED, i, NOBODY)
-
-
-@kernel
-def write_straight(
-    record: Record,
-    work: SpaceWork,
-    nc: int,
-    corners: Corners,
-    books: Books,
-    kind: int,
-    who: int,
-    length: float,
-) -> int:
-    """A straight piece before it is walked, and what ends it; returns its entry."""
-    k = next_entry(record)
-    write_pattern(record, k, work, nc, corners)
-    if corners is not None:
-        pattern_margin(record, k, work, nc, corners)
-    else:
-        cone_margin(record, k, nc, work.mu)
-    record.length[k], record.share[k], record.set_share[k] = length, 1.0, 0.0
-    record.direction[k, 0], record.direction[k, 1] = 1.0, 0.0
-    record.direction[k, 2] = 0.0
-    write_event(record, k, LENGTH_OVER, NOBODY, NOBODY)
-    if kind == NORMAL_ZERO:
-        write_event(record, k, VANISHES, who, NOBODY)
-    elif kind == BUDGET_ZERO:
-        if books is not None:
-            write_budget(record, k, work, nc, books, length)
-    elif kind != CUT_SHORT and corners is not None:
-        write_wall(record, k, work, nc, corners, length)
-    record.setter[k] = MORE
-    return k
+            write_event(record, k, rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED, i, rec.NOBODY)
 
 
 @kernel
 def write_stage(record: Record, nc: int, share: float, first: int) -> None:
     """Who set the length of the stage whose first piece is entry ``first``, if there is one."""
-    if first >= int(record.total[book.ENTRIES]) or first >= len(record.event):
+    if first >= int(record.total[rec.ENTRIES]) or first >= len(record.event):
         return
-    length, who = math.inf, NOBODY
+    length, who = math.inf, rec.NOBODY
     for i in range(nc):
         y, rate = record.c[first, 3 * i], record.change[first, 3 * i]
         if y * rate < 0.0 and -y / rate < length:
             length, who = -y / rate, i
-    record.setter[first] = who if share < 1.0 and length < FARTHEST else NOBODY
+    record.setter[first] = who if share < 1.0 and length < FARTHEST else rec.NOBODY
     record.set_share[first] = share if record.setter[first] >= 0 else share * FARTHEST
 
 
@@ -176,25 +144,25 @@ def pattern_margin(record: Record, k: int, work: SpaceWork, nc: int, corners: Ar
     size = largest_rate(work, nc)
     for i in range(nc):
         at = 3 * i
-        if work.role[i] == FREE:
+        if work.role[i] == rec.FREE:
             continue
-        if work.role[i] == HELD:
+        if work.role[i] == rec.HELD:
             note_margin(record, work.rate[at] / size)
         if not work.mu[i] > 0.0:
             continue
         j = work.corner[i]
-        if work.moves[i] == ZERO or work.moves[i] == WALL:
-            note_margin(record, inside_polygon(work, corners, i, work.moves[i] == WALL))
-        slid = work.slip[i] == SLIDE
+        if work.moves[i] == ws.ZERO or work.moves[i] == ws.WALL:
+            note_margin(record, inside_polygon(work, corners, i, work.moves[i] == ws.WALL))
+        slid = work.slip[i] == ws.SLIDE
         t0, t1 = (work.now[at + 1], work.now[at + 2]) if slid else (work.change[at + 1], work.change[at + 2])
         unit = 1.0 if slid else size
-        if work.moves[i] == SLIDE and work.slip[i] != WALL:
+        if work.moves[i] == ws.SLIDE and work.slip[i] != ws.WALL:
             for step in range(2):
                 other = (j + 1) % count if step == 0 else (j + count - 1) % count
                 gap = (corners[j, 0] - corners[other, 0]) * t0
                 gap += (corners[j, 1] - corners[other, 1]) * t1
                 note_margin(record, gap / unit)
-        elif work.moves[i] == SLIDE:
+        elif work.moves[i] == ws.SLIDE:
             other, d = (j + 1) % count, 0.0
             d += (corners[j, 0] - corners[other, 0]) * work.change[at + 1]
             d += (corners[j, 1] - corners[other, 1]) * work.change[at + 2]
@@ -222,38 +190,6 @@ def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> fl
 
 
 @kernel
-def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
-    """A piece after it was walked: what restitution did, and how near its end is to another event."""
-    for i in range(nc):
-        y, before = record.c[k, 3 * i], record.budget[k, i]
-        after = work.now[3 * i]
-        if books is not None and record.role[k, i] != FREE:
-            if y < 0.0 or (y == 0.0 and after < 0.0):
-                record.book[k, i] = STORES
-            elif record.role[k, i] == DRIVEN and before > 0.0:
-                record.book[k, i] = RETURNS
-            event = record.event[k]
-            ends = event == IMPULSE_RETURNED or event == WORK_RETURNED
-            if before > 0.0 and not (ends and record.who[k] == i):
-                note_margin(record, work.budget[i])
-        own = record.event[k] == VANISHES and record.who[k] == i
-        normal = own and record.direction[k, 0] != 0.0
-        if record.change[k, 3 * i] != 0.0 and not normal:
-            if abs(after) <= NOTHING:
-                note_tie(record, k, 3 * i)
-            else:
-                note_margin(record, abs(after))
-        change = abs(record.change[k, 3 * i + 1]) + abs(record.change[k, 3 * i + 2])
-        if work.mu[i] > 0.0 and change > 0.0:
-            slip = math.sqrt(work.now[3 * i + 1] ** 2 + work.now[3 * i + 2] ** 2)
-            if slip > NOTHING:
-                note_margin(record, slip)
-            elif not (own and not normal):
-                note_tie(record, k, 3 * i + 1)
-                note_tie(record, k, 3 * i + 2)
-
-
-@kernel
 def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
     """How near the rates of an entry are to another pattern, with the true cone."""
     size = 1e-300
@@ -261,12 +197,166 @@ def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
         size = max(size, record.rate[k, 3 * i])
     for i in range(nc):
         at, role, face = 3 * i, record.role[k, i], record.face[k, i]
-        if role == HELD:
+        if role == rec.HELD:
             note_margin(record, record.rate[k, at] / size)
-        if face == STICKS:
+        if face == rec.STICKS:
             f0, f1 = record.rate[k, at + 1], record.rate[k, at + 2]
             radius = mu[i] * max(record.rate[k, at], 1e-300)
             note_margin(record, 1.0 - math.sqrt(f0 * f0 + f1 * f1) / radius)
-        elif face == TURNS:
+        elif face == rec.TURNS:
             d0, d1 = record.change[k, at + 1], record.change[k, at + 2]
             note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)
+
+
+@kernel
+def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, clock: int, way: int) -> int:
+    """A step of a curve before it is walked; ``way``: whether a slip begins or ends. Returns its entry."""
+    k = next_entry(record)
+    write_pattern(record, k, work, nc, None, rec.SLIDES)
+    degree = highest_power(work)
+    record.degree[k] = degree
+    for power in range(degree + 1):
+        for a in range(3 * nc):
+            record.curves[k, power, a] = 0.0
+    for a in range(m):
+        i = work.pushing[a]
+        for part in range(3):
+            record.rate[k, 3 * i + part] = work.series[i, ws.RATE0 + part, 0]
+            for power in range(1, degree + 1):
+                record.curves[k, power, 3 * i + part] = work.series[i, ws.PUSH0 + part, power]
+        size = work.series[i, ws.SIZE, 0]
+        if work.moves[i] == ws.SLIDE and work.series[i, ws.ALONG, 0] >= 0.0 and size > 0.0:
+            note_margin(record, size)  # of one that falls at its end, where it ends or has grown
+    write_changes(record, k, work, nc)
+    cone_margin(record, k, nc, work.mu)
+    write_event(record, k, rec.CURVE, way, clock)
+    record.length[k] = h
+    record.setter[k] = rec.MORE
+    return k
+
+
+@kernel
+def write_end(
+    record: Record, work: SpaceWork, nc: int, m: int, books: Books, h: float, kind: int, who: int
+) -> None:
+    """What ends the curve whose last step was written last, before that step is walked."""
+    step = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
+    if kind == ws.GO_ON or kind == ws.LET_GO:  # a force that is let go is zero: the rates go on as they were
+        return
+    event = rec.LENGTH_OVER
+    if kind == ws.NORMAL_ZERO or kind == ws.SLIP_ZERO:
+        event = rec.VANISHES
+    elif kind == ws.BUDGET_ZERO and books is not None:
+        event = rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED
+    elif kind == ws.OUT_OF_CONE:
+        event = rec.LEAVES_CONE
+    elif kind == ws.JAMS:
+        event = rec.RATE_REACHED
+    k = next_entry(record)
+    write_pattern(record, k, work, nc, None, rec.SLIDES)
+    for a in range(3 * nc):
+        value = work.now[a]
+        for b in range(m):
+            i = work.pushing[b]
+            n, p0, p1 = three_sums(work.series[i], ws.PUSH0, h, highest_power(work))
+            value += work.gram[a, 3 * i] * n
+            value += work.gram[a, 3 * i + 1] * p0 + work.gram[a, 3 * i + 2] * p1
+        record.c[k, a] = value
+    for a in range(m):
+        write_end_rates(record, k, step, work, work.pushing[a], h)
+    write_changes(record, k, work, nc)
+    write_event(record, k, event, who, rec.NOBODY)
+    record.setter[k], record.length[k] = rec.MORE, 0.0
+    record.direction[k, 0] = 1.0
+    if kind == ws.SLIP_ZERO:
+        record.direction[k, 0] = 0.0
+        t0, t1 = work.now[3 * who + 1], work.now[3 * who + 2]
+        length = math.sqrt(t0 * t0 + t1 * t1)
+        record.direction[k, 1], record.direction[k, 2] = t0 / length, t1 / length
+
+
+@kernel
+def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
+    """The rates of contact i at the end of a step of length h."""
+    at, degree = 3 * i, highest_power(work)
+    straight = record.who[step] == rec.TO_ZERO or record.who[step] == rec.AIMED
+    normal = record.rate[step, at]
+    if work.role[i] == rec.HELD and not straight:
+        normal = power_sum(work.series[i, ws.RATE0], h, degree - 1)
+    record.rate[k, at] = normal
+    if work.moves[i] == ws.SLIDE and not straight:
+        u0, u1 = record.c[k, at + 1], record.c[k, at + 2]
+        push = -work.mu[i] * normal / math.sqrt(u0 * u0 + u1 * u1)
+        record.rate[k, at + 1], record.rate[k, at + 2] = push * u0, push * u1
+        return
+    for part in range(1, 3):
+        value = record.rate[step, at + part]
+        if work.moves[i] == ws.ZERO and not straight:
+            value = power_sum(work.series[i, ws.RATE0 + part], h, degree - 1)
+        record.rate[k, at + part] = value
+
+
+@kernel
+def write_changes(record: Record, k: int, work: SpaceWork, nc: int) -> None:
+    """What the rates of entry k change."""
+    for a in range(3 * nc):
+        value = 0.0
+        for b in range(3 * nc):
+            value += work.gram[a, b] * record.rate[k, b]
+        record.change[k, a] = value
+
+
+@kernel
+def write_book(record: Record, k: int, work: SpaceWork, i: int, books: Books) -> None:
+    """What restitution did for contact i in the piece of entry k, which was walked."""
+    y, role = record.c[k, 3 * i], record.role[k, i]
+    if books is not None and role != rec.FREE:
+        if y < 0.0 or (y == 0.0 and work.now[3 * i] < 0.0):
+            record.book[k, i] = rec.STORES
+        elif role == rec.DRIVEN and record.budget[k, i] > 0.0:
+            record.book[k, i] = rec.RETURNS
+
+
+@kernel
+def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
+    """A piece after it was walked: what restitution did, and how near its end is to another event."""
+    event = record.event[k]
+    ends = event == rec.IMPULSE_RETURNED or event == rec.WORK_RETURNED
+    for i in range(nc):
+        write_book(record, k, work, i, books)
+        returns = books is not None and record.role[k, i] != rec.FREE and record.budget[k, i] > 0.0
+        if returns and not (ends and record.who[k] == i):
+            note_margin(record, work.budget[i])
+        change = abs(record.change[k, 3 * i + 1]) + abs(record.change[k, 3 * i + 2])
+        slips = work.mu[i] > 0.0 and change > 0.0
+        end_margin(record, k, work, i, record.change[k, 3 * i] != 0.0, slips)
+
+
+@kernel
+def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
+    """After a step was walked: what restitution did, in it and at its end."""
+    last = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
+    for i in range(nc):
+        write_book(record, k, work, i, books)
+        if last > k:
+            record.book[last, i] = record.book[k, i]
+            moves = work.now[3 * i] != record.c[k, 3 * i]
+            end_margin(record, last, work, i, moves, record.face[last, i] == rec.SLIDES)
+
+
+@kernel
+def end_margin(record: Record, k: int, work: SpaceWork, i: int, moves: bool, slips: bool) -> None:
+    """How near contact i is to an event of its own at the end of entry k, if it moves, or slips."""
+    at, own = 3 * i, record.event[k] == rec.VANISHES and record.who[k] == i
+    normal = own and record.direction[k, 0] != 0.0
+    y, slip = abs(work.now[at]), math.sqrt(work.now[at + 1] ** 2 + work.now[at + 2] ** 2)
+    if moves and not normal:
+        if y <= NOTHING:
+            note_tie(record, k, at)
+        else:
+            note_margin(record, y)
+    if slips and slip > NOTHING:
+        note_margin(record, slip)
+    elif slips and not (own and not normal):
+        note_tie(record, k, at + 1)
+        note_tie(record, k, at + 2)

@@ -10,7 +10,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.gradients.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
-from routh.kernels.gradients.record_curve import finish_curve, write_curve, write_end
+from routh.kernels.gradients.record_space import finish_curve, write_curve, write_end
 from routh.kernels.space.advance import advance, effect, effects, write_trace
 from routh.kernels.space.curve_events import TINY, clear_length, first_event, highest_power, power_sum
 from routh.kernels.space.equations import (
