@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
+from routh.compiling.rows import rows
 from routh.kernels.common.integers import wide
 from routh.validation import Array
 
@@ -39,42 +40,43 @@ ENTRIES, MARGIN, TIED, AIMED_FROM = range(4)
 TIES = 64  # of a sample; more of them count as a change of piece
 
 
-class Record(NamedTuple):
-    """One sample in the problem's own units."""
+class RecordArrays(NamedTuple):
+    """The arrays of `Record`."""
 
-    event: np.ndarray  # (room,) int64: what ended the piece
-    who: np.ndarray  # (room,) int64: whose event it is
-    other: np.ndarray  # (room,) int64: the other coordinate of a corner cut
-    setter: np.ndarray  # (room,) int64: who set the length at which a stage is cut; MORE: an earlier piece
-    degree: np.ndarray  # (room,) int64: of a CURVE the highest power
-    role: np.ndarray  # (room, nc) int64: FREE, DRIVEN, HELD or on the EDGE of its cone
-    face: np.ndarray  # (room, nc) int64: direction of friction
-    book: np.ndarray  # (room, nc) int64: what restitution does: IDLE, STORES or RETURNS
-    length: Array  # (room,)
-    share: Array  # (room,) of the way to the event
-    set_share: Array  # (room,) of the way to the zero of ``setter``, which it took
+    decisions: np.ndarray  # (5, room) int64
+    patterns: np.ndarray  # (3, room, nc) int64
+    lengths: Array  # (3, room)
+    states: Array  # (4, room, n)
     direction: Array  # (room, 3) of the velocity of contact ``who`` that vanishes: normal, then tangents
-    c: Array  # (room, n) where the piece begins
-    rate: Array  # (room, n)
-    change: Array  # (room, n) of c, by the rates
-    budget: Array  # (room, n) of contacts
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (4,)
     ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; it, see `note_tie`
 
 
+class Record(RecordArrays):
+    """One sample in the problem's own units."""
+
+    __slots__ = ()
+    # (room,): what ended the piece, whose event it is, the other coordinate of a corner cut, who set the
+    # length at which a stage is cut (MORE: an earlier piece), of a CURVE the highest power
+    event, who, other, setter, degree = rows("decisions", 5)
+    # (room, nc): FREE, DRIVEN, HELD or on the EDGE of its cone; direction of friction; what restitution does:
+    # IDLE, STORES or RETURNS
+    role, face, book = rows("patterns", 3)
+    # (room,): how long the piece is, its share of the way to the event; the share of the way to the zero of
+    # ``setter`` that it took
+    length, share, set_share = rows("lengths", 3)
+    # (room, n): where the piece begins, rates, what they change; of contacts what is to be returned
+    c, rate, change, budget = rows("states", 4)
+
+
 def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
     """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
-    arrays: list[Any] = [
-        *np.zeros((5, room), dtype=np.int64),
-        *np.zeros((3, room, nc), dtype=np.int64),
-        *np.zeros((3, room)),
-        np.zeros((room, 3)),
-        *np.zeros((4, room, nc * width)),
-        np.zeros((room, powers, nc * width)),
-        np.zeros(4),
-        np.zeros((TIES, 2), dtype=np.int64),
-    ]
+    n, whole = nc * width, np.int64
+    shapes = [(3, room), (4, room, n), (room, 3), (room, powers, n), (4,)]
+    arrays: list[Any] = [np.zeros((5, room), whole), np.zeros((3, room, nc), whole)]
+    arrays += [np.zeros(shape) for shape in shapes]
+    arrays += [np.zeros((TIES, 2), whole)]
     return Record(*arrays)
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
+from routh.compiling.rows import rows
 from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record
@@ -45,50 +46,53 @@ class Nodes(NamedTuple):
     turned_changes: Array  # (NODES, nc, n) how it changes the velocities
 
 
-class ReverseWork(NamedTuple):
-    """Scratch and results of one thread: first the bars, (n,) each, ``of_`` what they belong to."""
+class ReverseArrays(NamedTuple):
+    """The arrays of `ReverseWork`."""
 
-    of_state: Array
-    of_push: Array  # of the impulse
-    of_rate: Array
-    of_change: Array
-    of_before: Array  # of the state before a piece
-    lever: Array  # what G is multiplied with
-    of_budget: Array  # of contacts
-    of_mu: Array
-    of_bounce: Array
-    of_stage: Array  # of the length of a stage, first entry
-    point: Array  # the state at a point of a curve, and its rates
-    point_rate: Array
-    fallen: Array  # how many e-folds the bars of angles fell since an event, first entry
-    aimed: Array  # whether weights were aimed, first entry; and the bars of weights, of contacts
-    of_weight: Array
-    grows: Array  # of an unknown that turns a slip which begins: how fast that grows; of others 0
-    whole: Array  # a solution
+    bars: Array  # (17, n)
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
     columns: Array  # (n, width)
     system: Array  # (n, n + 1)
     stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of the angles of slips
+    paces: Array  # (NODES,) how fast the curve is followed in a node
     whose: np.ndarray  # (n,) int64: contacts of the unknowns
     pivots: np.ndarray  # (n,) int64: the variable that an equation was solved for
     slides: np.ndarray  # (nc,) int64: contacts that slide
     nodes: Nodes
-    paces: Array  # (NODES,) how fast the curve is followed there
+
+
+class ReverseWork(ReverseArrays):
+    """Scratch and results of one thread; bars are ``of_`` what they belong to."""
+
+    __slots__ = ()
+    # of the state, of the impulse, of rates and of what they change, of the state before a piece
+    of_state, of_push, of_rate, of_change, of_before = rows("bars", 5)
+    of_budget, of_mu, of_bounce, of_weight = rows("bars", 4, after=5)  # of contacts
+    of_stage, fallen, aimed = rows("bars", 3, after=9)  # of the length of a stage; how many e-folds the bars
+    # of angles fell since an event; whether weights were aimed: all three in their first entries
+    lever, whole = rows("bars", 2, after=12)  # what G is multiplied with; a solution
+    point, point_rate = rows("bars", 2, after=14)  # the state at a point of a curve, and its rates
+    (grows,) = rows("bars", 1, after=16)  # of an unknown that turns a slip which begins: its rate; else 0
 
 
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
-    n = nc * width
-    shapes = [(n, n), (nc, width - 1), (n, width), (n, width), (n, n + 1), (NODES * nc, NODES * nc + 1)]
-    arrays: list[Any] = [
-        *np.zeros((17, n)),
-        *(np.zeros(shape) for shape in shapes),
-        *(np.zeros(length, dtype=np.int64) for length in (n, n, nc)),
-        Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n))),
-        np.zeros(NODES),
+    n, square = nc * width, NODES * nc
+    shapes = [
+        (17, n),
+        (n, n),
+        (nc, width - 1),
+        (n, width),
+        (n, width),
+        (n, n + 1),
+        (square, square + 1),
+        (NODES,),
     ]
+    arrays: list[Any] = [np.zeros(shape) for shape in shapes]
+    arrays += [np.zeros(length, dtype=np.int64) for length in (n, n, nc)]
+    arrays += [Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n)))]
     return ReverseWork(*arrays)
 
 
