@@ -103,7 +103,7 @@ def test_a_massless_direction_is_refused_by_name():
 def test_mass_ratios_of_a_million_are_ordinary():
     M = np.diag([1e-6, 1.0, 1e6])
     np.testing.assert_allclose(DenseMass(M).solve(np.ones(3)), [1e6, 1.0, 1e-6], rtol=1e-14)
-    blocks = sparse.block_diag([[[2.0, 1.0], [1.0, 2.0]], [[1e-6]]]).tocsr()
+    blocks = sparse.block_diag([sparse.csr_array([[2.0, 1.0], [1.0, 2.0]]), [[1e-6]]]).tocsr()
     np.testing.assert_allclose(SparseMass(blocks).solve(np.ones(3)), [1 / 3, 1 / 3, 1e6], rtol=1e-14)
 
 

@@ -55,8 +55,10 @@ def minimise(
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     members = [getattr(clarabel, _KINDS[kind])(size) for kind, size in cones if size]
     n = len(linear)
-    P = sparse.csc_matrix((n, n)) if quadratic is None else sparse.csc_matrix(sparse.triu(quadratic))
-    solver = clarabel.DefaultSolver(P, linear, sparse.csc_matrix(table), constants, members, settings)
+    upper = sparse.triu(sparse.csc_array((n, n) if quadratic is None else quadratic))
+    solver = clarabel.DefaultSolver(
+        sparse.csc_matrix(upper), linear, sparse.csc_matrix(table), constants, members, settings
+    )
     answer = solver.solve()
     x, status = np.array(answer.x), str(answer.status)
     solved = "Solved" in status and "Infeasible" not in status and bool(np.all(np.isfinite(x)))
