@@ -216,7 +216,7 @@ def test_outcomes_from_a_file_say_how_to_draw_them_again(tmp_path):
     loaded = routh.Outcomes.load(tmp_path / "o.npz")
     with pytest.raises(ValueError, match=r"come from a file.*routh\.sampling\.events\.path_of"):
         loaded.path(3)
-    with pytest.raises(ValueError, match=r"come from a file.*routh\.sampling\.gradients\.pull"):
+    with pytest.raises(ValueError, match=r"come from a file.*routh\.sampling\.derivatives\.pull"):
         loaded.jacobian()
     from routh.sampling.events import path_of
 
