@@ -8,7 +8,7 @@ Use it so::
         draw_something(axes[0], result)
         return fig
 
-Functions that draw take the axes first, and set no sizes or colours but those of this module.
+Functions that draw take the result and the axes, and set no sizes or colours but those of this module.
 """
 
 from __future__ import annotations
