@@ -111,3 +111,17 @@ def test_where_nothing_approaches_the_answer_says_so():
     assert str(swapped.answer()).startswith("Nothing approaches: no contact has a normal velocity below zero")
     assert not swapped.answer().ambiguous
     assert "Nothing approaches" in swapped._repr_html_()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3, 8, 11])
+def test_contacts_that_face_each_other_do_not_push_for_ever(seed):
+    """A limb between two others, both limits of a joint: rounding moved what such a pair never would."""
+    rng = np.random.default_rng(seed)
+    A, Jn, Jt = (rng.standard_normal(shape) for shape in ((8, 8), (5, 8), (5, 2, 8)))
+    Jn[3] = -0.9 * Jn[2]
+    wanted = [-1.0, -1.1, 0.01, -0.02]
+    v = np.linalg.lstsq(Jn[[0, 1, 2, 4]], wanted, rcond=None)[0] + 0.1 * rng.standard_normal(8)
+    problem = routh.ImpactProblem(A @ A.T + 8.0 * np.eye(8), Jn, Jt, [0.8, 0.8, 0.0, 0.0, 0.0], v)
+    for friction in ("cone", "polyhedral"):
+        outcomes = routh.sample(problem, 128, friction=friction)
+        assert outcomes.solved.mean() > 0.9

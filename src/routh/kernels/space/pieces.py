@@ -61,6 +61,10 @@ from routh.kernels.space.workspace import (
 )
 
 MOST_PIECES = 32.0  # of one stage
+LONGEST = (
+    1e8  # straight pieces of the driven contacts' impulse: rounding alone moves what meets an event later,
+)
+# where contacts that face each other (a limb between two others, both limits of a joint) push for ever
 JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; times this if it begins beyond
 
 
@@ -120,7 +124,7 @@ def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, rec
             length, who, kind = spent, -1, BUDGET_ZERO
     if work.course[CUT] < length:
         length, who, kind = work.course[CUT], -1, CUT_SHORT
-    if not length < math.inf:
+    if not length < LONGEST:
         return BROKEN
     if record is not None:
         entry = write_straight(record, work, nc, corners, books, kind, who, length)

@@ -115,9 +115,11 @@ def settle(work: SpaceWork, nc: int, corners: Corners, still: float) -> None:
     for i in range(nc):
         at = 3 * i
         work.moves[i] = work.slip[i]
-        # a contact that pushes against its own friction without moving (it jams) has a rate of rounding, too
+        # a contact that pushes without moving has a rate of rounding, too: it jams against its own friction,
+        # or against a contact that faces it
+        rests = work.slip[i] == ZERO or work.slip[i] == NO_FRICTION
         if (work.role[i] == HELD and work.rate[at] > 0.0) or (
-            work.slip[i] == ZERO and work.role[i] == DRIVEN and abs(work.change[at]) <= JAMS_BY * still
+            rests and work.role[i] == DRIVEN and abs(work.change[at]) <= JAMS_BY * still
         ):
             work.change[at] = 0.0
         if work.role[i] == FREE or work.slip[i] == NO_FRICTION or work.slip[i] == SLIDE:
