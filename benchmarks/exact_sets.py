@@ -28,9 +28,9 @@ from problems import PAPERS, planar_body, random_matrices, with_simple_delassus
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
-from routh.exact.snapping import snap
+from routh.exact.snap import snap
 from routh.friction.pointedness import pointedness
-from routh.sampling.filling import watch_directions
+from routh.sampling.fill import watch_directions
 from routh.systems import get
 
 _STEP = 0.02  # of the momentum that each contact's effective mass carries: the small step of the samples

@@ -7,7 +7,7 @@ import numpy as np
 from quantecon.optimize import lcp_lemke
 
 from routh import tolerances
-from routh.compiling.copying import rebuilt
+from routh.compiling.copies import rebuilt
 from routh.kernels.common import random
 from routh.step import PolyhedralStep
 

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from routh.exact.rational import RationalProblem, product, simplest, solve, transpose
-from routh.exact.snapping import snap
+from routh.exact.snap import snap
 from routh.friction.cones import facet_directions
 from routh.problem import ImpactProblem
 

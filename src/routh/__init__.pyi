@@ -21,7 +21,7 @@ from routh.bounds import outer_bound as outer_bound
 from routh.exact.build import exact_set as exact_set
 from routh.exact.result import ExactSet as ExactSet
 from routh.exact.result import coverage as coverage
-from routh.exact.snapping import snap as snap
+from routh.exact.snap import snap as snap
 from routh.friction import pointedness as pointedness
 from routh.friction import termination as termination
 from routh.laws import ImpactResult as ImpactResult
@@ -31,7 +31,7 @@ from routh.sampling import Outcomes as Outcomes
 from routh.sampling import approximate as approximate
 from routh.sampling import sample as sample
 from routh.sampling.batch import BatchOutcomes as BatchOutcomes
-from routh.sampling.filling import fill as fill
+from routh.sampling.fill import fill as fill
 from routh.sim import Trajectory as Trajectory
 from routh.sim import simulate_many as simulate_many
 from routh.sim.simulate import simulate as simulate

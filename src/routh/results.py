@@ -48,9 +48,9 @@ class Drawable:
 
 def _pictures() -> ModuleType:
     """What draws results: the one import that looks down the order of rooms, once a picture is wanted."""
-    from routh.viz import plotting
+    from routh.viz import plots
 
-    return plotting
+    return plots
 
 
 @dataclass(frozen=True, eq=False)

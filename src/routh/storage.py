@@ -153,6 +153,7 @@ def read_arrays(
         raise ValueError(f"{shown}: cannot be read ({error.strerror or error})") from None
     except ValueError as error:
         raise ValueError(f"{shown}: {error}") from None
+    # the last is what zipfile raises for a compression that it does not know
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError) as error:
         raise ValueError(f"{shown}: is not an .npz file ({for_terminal(error)})") from None
     except (RuntimeError, KeyError, IndexError, TypeError, AttributeError, SyntaxError) as error:

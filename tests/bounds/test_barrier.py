@@ -8,7 +8,7 @@ import pytest
 import routh
 from routh import systems
 from routh.bounds import BarrierBound, OuterBound
-from routh.sampling.filling import watch_directions
+from routh.sampling.fill import watch_directions
 
 NAMES = ["rocking-block", "box-wall", "compass-gait"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from generated import HEAD, Programs
 
-from routh.compiling.copying import faithful, typed
+from routh.compiling.copies import faithful, typed
 
 REALS = [0.0, -0.0, 1.5, -2.25, math.nan, math.inf, -math.inf, 1e308, 5e-324, 0.1]
 WHOLES = [0, 1, -1, 7, -8, 2**63 - 1, -(2**63), 2**40 + 3]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh import systems
-from routh.compiling.copying import rebuilt
+from routh.compiling.copies import rebuilt
 from routh.compiling.rows import Row
 from routh.kernels.common import random, small_linear
 from routh.kernels.common.arrays import make_rows

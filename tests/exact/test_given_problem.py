@@ -10,7 +10,7 @@ import routh
 from routh import Status, systems
 from routh.exact.build import displacement
 from routh.exact.rational import RationalProblem
-from routh.exact.snapping import as_given, snap
+from routh.exact.snap import as_given, snap
 
 pytest.importorskip("ppl")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from routh import systems
 from routh.exact.rational import RationalProblem, dot, independent_rows, product, simplest, solve, unit_circle
-from routh.exact.snapping import snap
+from routh.exact.snap import snap
 from routh.problem import ImpactProblem
 
 IMPACTS = [name for name in systems.names() if systems.get(name).kind == "impact"]

@@ -185,7 +185,7 @@ def test_side_by_side_each_gives_its_own_episodes():
 
 
 def test_impacts_of_several_simulations_are_drawn_as_when_alone():
-    from routh.learn.drawing import Drawer, Wanted
+    from routh.learn.draws import Drawer, Wanted
 
     for name in ("Hopper-v5", "Walker2d-v5"):
         env = routh.learn.OutcomeRandomization(gymnasium.make(name))

@@ -8,7 +8,7 @@ import pytest
 import routh
 from routh import systems
 from routh.exact.checker import check_member
-from routh.sampling.filling import watch_directions
+from routh.sampling.fill import watch_directions
 from routh.sampling.status_sequences import APART, SMOOTH, _changed
 
 

@@ -104,7 +104,7 @@ def test_scaling_the_velocity_scales_the_outcome(problem, factor):
 
 def test_permuted_and_duplicated_contacts_have_the_same_set():
     problem = systems.get("compass-gait").problem
-    rows = routh.sampling.filling.watch_directions(problem, 16)
+    rows = routh.sampling.fill.watch_directions(problem, 16)
     support = np.max(draw(problem, 4096).v @ rows.T, axis=0)
     swapped = problem.subset([1, 0])
     repeated = problem.subset([0, 1]).replace(

@@ -25,7 +25,7 @@ def test_names_are_those_of_the_catalogue():
 def test_listing_loads_no_model():
     """Names are shown without NumPy, SciPy, numba or a model."""
     code = (
-        "import sys; from routh.cli.app import app; from routh.cli.listing import show_systems; "
+        "import sys; from routh.cli.app import app; from routh.cli.systems import show_systems; "
         "from routh.cli.output import Output; show_systems(Output()); "
         "print([m for m in ('numpy', 'scipy', 'numba', 'routh.models') if m in sys.modules])"
     )

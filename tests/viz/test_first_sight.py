@@ -19,7 +19,7 @@ from routh.viz.constraints import oscillation_figure
 from routh.viz.explain import two_feet_figure
 from routh.viz.law_answers import answers, labelled_answers
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
-from routh.viz.plotting import outcomes_figure, system_figure
+from routh.viz.plots import outcomes_figure, system_figure
 from routh.viz.snapshots import snapshot_figure, state_figure
 from routh.viz.two_body import restitution_figure
 from routh.viz.velocity import cheap_exact

@@ -23,7 +23,7 @@ from routh.results import Drawable
 from routh.rng import event_key
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.events import Again
-from routh.sampling.filling import EVENTS, changed_keys
+from routh.sampling.fill import EVENTS, changed_keys
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
 from routh.sampling.settings import redraw

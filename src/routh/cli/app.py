@@ -42,7 +42,7 @@ def list_systems(output: Output, name: options.SystemName = None) -> int:
       routh list
       routh list rocking-block
     """
-    from routh.cli.listing import show_system, show_systems
+    from routh.cli.systems import show_system, show_systems
 
     return show_systems(output) if name is None else show_system(name, output)
 

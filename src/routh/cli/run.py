@@ -30,7 +30,7 @@ from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
 from routh.sampling.answers import Answer, contact_modes, make_answer
-from routh.sampling.filling import fill
+from routh.sampling.fill import fill
 from routh.sampling.sampler import check_count
 from routh.status import Status
 from routh.storage import MAX_BYTES
@@ -39,7 +39,7 @@ from routh.systems.d19 import ConstrainedMotion
 from routh.text import for_rich
 from routh.validation import Array, Options
 from routh.viz import style
-from routh.viz.plotting import outcomes_figure, system_figure
+from routh.viz.plots import outcomes_figure, system_figure
 from routh.viz.snapshots import state_figure
 from routh.viz.velocity import velocity_figure
 

@@ -33,7 +33,7 @@ from types import SimpleNamespace
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
-from routh.compiling.copying import Interpreted, plain, rebuilt
+from routh.compiling.copies import Interpreted, plain, rebuilt
 from routh.compiling.foreign import Foreign, Plain
 from routh.interrupts import while_listening
 from routh.status import RouthError

@@ -18,7 +18,7 @@ from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
 from routh.exact.rational import RationalProblem, Vector, difference, dot, floats, simplest, times
 from routh.exact.reach import Budget, Reach
 from routh.exact.result import ExactSet
-from routh.exact.snapping import Snapped, as_given
+from routh.exact.snap import Snapped, as_given
 from routh.friction.pointedness import pointedness
 from routh.problem import ImpactProblem
 from routh.status import Status
@@ -49,7 +49,7 @@ def exact_set(
     Parameters
     ----------
     problem : in rational numbers, or in floating point: every float is a rational number, and coincidences
-        that rounding destroyed (a foot at rest) are restored, see `routh.exact.snapping.as_given`. ``outer``
+        that rounding destroyed (a foot at rest) are restored, see `routh.exact.snap.as_given`. ``outer``
         encloses what that moved; ``inner`` belongs to the problem in `ExactSet.rational`.
     facets : friction directions in space, where exact sets can only be had for polygons inscribed in the
         friction discs; the set's ``facets`` says how many were used. In the plane friction is Coulomb's.

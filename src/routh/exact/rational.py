@@ -1,4 +1,4 @@
-"""An impact problem in exact rational numbers; `routh.exact.snapping` leads to it from floating point.
+"""An impact problem in exact rational numbers; `routh.exact.snap` leads to it from floating point.
 
 First the small exact linear algebra that exact sets need: matrices are tuples of rows, rows are tuples of
 `fractions.Fraction`. Then `RationalProblem`, and friction directions with rational coordinates.

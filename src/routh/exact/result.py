@@ -16,11 +16,11 @@ from routh.exact.paths import statuses_to
 from routh.exact.polytopes import PolytopeUnion, Vertex, largest_distance, lifted
 from routh.exact.rational import RationalProblem, times
 from routh.exact.reach import Reach
-from routh.exact.snapping import Snapped
+from routh.exact.snap import Snapped
 from routh.problem import ImpactProblem
 from routh.results import Drawable
 from routh.sampling.answers import SAME_MODE, Answer, contact_modes, make_answer
-from routh.sampling.filling import watch_directions
+from routh.sampling.fill import watch_directions
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
 from routh.step.base import residual_tolerance

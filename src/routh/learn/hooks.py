@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from routh.auditing.rollout import own_outcome
-from routh.learn.drawing import Drawer, Drawn, Wanted
+from routh.learn.draws import Drawer, Drawn, Wanted
 from routh.learn.settings import HookOptions, Settings
 from routh.models.mujoco.arrivals import Arrival, Lookout
 from routh.models.mujoco.engine import engine

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Unpack
 
 from routh.compiling.foreign import Foreign
-from routh.learn.drawing import Drawer, Drawn, Wanted
+from routh.learn.draws import Drawer, Drawn, Wanted
 from routh.learn.settings import HookOptions
 from routh.learn.wrapper import Env, Info, OutcomeRandomization, Step, Wrapper
 from routh.status import MissingExtraError

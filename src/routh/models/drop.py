@@ -135,7 +135,7 @@ def landing_of(
 
 def load_landing(path: str | Path, **options: Any) -> MjModel:
     """`routh.models.mujoco.load` of a robot that lands: a URDF gets a floating root and level ground."""
-    from routh.models.mujoco.loading import load
+    from routh.models.mujoco.files import load
 
     urdf: Options = {"floating": True, "ground": 0.0}
     return load(path, **{**(urdf if Path(path).suffix.lower() == ".urdf" else {}), **options})

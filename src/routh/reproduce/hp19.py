@@ -11,7 +11,7 @@ from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES
 from routh.reproduce.sampled import draw
 from routh.viz.explain import two_feet_figure
-from routh.viz.plotting import system_figure
+from routh.viz.plots import system_figure
 from routh.viz.snapshots import snapshot_figure
 
 SEPARATES, STICKS, _ = ContactMode

@@ -25,7 +25,7 @@ from routh.results import Column, ImpactPath, PathKind, Tabular
 from routh.robust.objectives import Linear, Objective, Own, as_objective
 from routh.sampling import sample
 from routh.sampling.ambiguity import Direction
-from routh.sampling.filling import fill
+from routh.sampling.fill import fill
 from routh.sampling.outcomes import Outcomes
 from routh.status import CapacityError, Status
 from routh.validation import Array, Options, choice, integer, real

@@ -58,7 +58,7 @@ class System:
         """The impact in rational numbers that keep its coincidences (`routh.snap`), for `routh.exact_set`."""
         if self.problem is None:
             raise ValueError(f"{self.name}: has no impact problem; wanted a system with one")
-        from routh.exact.snapping import snap  # only exact sets need it
+        from routh.exact.snap import snap  # only exact sets need it
 
         return snap(self.problem, tolerance=_NEAR).rational
 

@@ -1,1 +1,1 @@
-from routh.viz.plotting import plot as plot
+from routh.viz.plots import plot as plot

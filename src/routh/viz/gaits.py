@@ -10,7 +10,7 @@ from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
 from routh.viz.law_answers import grouped
-from routh.viz.plotting import drawn_by, plot
+from routh.viz.plots import drawn_by, plot
 
 _DRAWN = 200  # samples in the picture of a wheel
 _WORDS = {"proved": "rolls on, proved", "refuted": "may stop", "unknown": "unknown"}

@@ -18,7 +18,7 @@ from routh.validation import Array, integer
 from routh.viz import style
 from routh.viz.bodies import Drawn, draw_bodies, draw_planes, frame
 from routh.viz.films import MARGIN, MOST_GHOSTS, draw_gaps, touching
-from routh.viz.plotting import drawn_by, plot
+from routh.viz.plots import drawn_by, plot
 
 _BETWEEN = 3  # poses of the first future that are shown between its first and its last
 _MOST_LINES = 12  # coordinates that are drawn where there is no contact

@@ -10,7 +10,7 @@ from routh.storage import write_text
 from routh.sweep.studies import Study
 from routh.text import for_html
 from routh.viz import pages, style
-from routh.viz.plotting import drawn_by, plot
+from routh.viz.plots import drawn_by, plot
 from routh.viz.robots import draw_map
 
 _SHOWN = 20  # failures that a report lists

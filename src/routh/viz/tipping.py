@@ -11,7 +11,7 @@ from routh.robust.tipping import Tipping
 from routh.text import for_matplotlib
 from routh.validation import Array
 from routh.viz import style
-from routh.viz.plotting import drawn_by, plot
+from routh.viz.plots import drawn_by, plot
 
 _RIM = np.linspace(0.0, 2.0 * np.pi, 25)[:-1]
 _LINE = 36  # letters that a title has room for

@@ -35,7 +35,7 @@ from routh.compiling.translator.values import (
     types_of,
     words_of,
 )
-from routh.compiling.translator.writing import ZERO, Block, Writer, constant
+from routh.compiling.translator.writer import ZERO, Block, Writer, constant
 
 _CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uint32: "w"}
 _INTRINSIC = (math.sqrt, math.sin, math.cos, math.ceil, math.floor)  # functions of LLVM

@@ -24,7 +24,7 @@ from routh.compiling.translator.values import (
     types_of,
     words_of,
 )
-from routh.compiling.translator.writing import ONE, ZERO, Block
+from routh.compiling.translator.writer import ONE, ZERO, Block
 
 RESULT = "return"  # under which the kind of a function's result is known: no variable's name
 

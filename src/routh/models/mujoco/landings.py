@@ -41,7 +41,7 @@ from routh.models.mujoco.engine import (
     widen,
     workspace,
 )
-from routh.models.mujoco.loading import state
+from routh.models.mujoco.files import state
 from routh.models.mujoco.problem import build
 from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules

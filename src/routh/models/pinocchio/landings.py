@@ -22,7 +22,7 @@ from routh.models.landings import (
     touchdown_of_each,
     turned,
 )
-from routh.models.pinocchio.loading import engine
+from routh.models.pinocchio.files import engine
 from routh.models.pinocchio.points import Points
 from routh.models.pinocchio.problem import (
     DEFAULT_MU,

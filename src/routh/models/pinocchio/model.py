@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.models.base import ContactInfo, WithImpacts
-from routh.models.pinocchio.loading import engine
+from routh.models.pinocchio.files import engine
 from routh.models.pinocchio.points import UP, Points, as_points, feet, placed
 from routh.models.pinocchio.problem import DEFAULT_MU, friction, mass_matrix, point_jacobian
 from routh.models.robot import distinct_names

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh.models.pinocchio.loading import engine, shapes
+from routh.models.pinocchio.files import engine, shapes
 from routh.status import ModelError
 from routh.validation import Array, real_array
 

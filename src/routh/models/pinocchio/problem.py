@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.models.pinocchio.loading import engine
+from routh.models.pinocchio.files import engine
 from routh.models.pinocchio.points import (
     UP,
     Placed,
