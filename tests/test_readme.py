@@ -54,9 +54,14 @@ def test_the_commands_of_the_readme_exist():
 COMMAND_LINE = ROOT / "docs" / "guide" / "command_line.md"
 
 
-def without_numbers(text):
-    """The words of some lines: what shares, bars and times are depends on the samples."""
-    return " ".join(re.sub(r"[\d.,]+|[█-▏]+|%", " ", text).split())
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+TIME = re.compile(r"in [\d.]+ s\b")  # differs from run to run
+
+
+def words_and_numbers(text):
+    """Some lines without bars and times: the words between the numbers, and the numbers."""
+    told = " ".join(re.sub(r"[█-▏]+", " ", TIME.sub("", text)).split())
+    return NUMBER.sub("#", told), [float(number) for number in NUMBER.findall(told)]
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", COMMAND_LINE], ids=lambda page: page.name)
@@ -69,11 +74,17 @@ def test_what_pages_show_of_the_terminal_is_what_it_prints(page, routh_command):
     shown = shown.removeprefix("$ routh run rocking-block\n")
     _, printed, _ = routh_command("run", "rocking-block", "--no-picture")
     assert shown.splitlines()[:2] == printed.splitlines()[:2]
-    rows = sorted(without_numbers(line) for line in printed.splitlines())
-    wrapped = without_numbers(printed)
-    for line in shown.splitlines():
-        words = without_numbers(line)
-        assert words in wrapped or words in rows, line
+    printed = printed[: printed.index("What laws")] if "contact A" in shown else printed[: len(shown)]
+    (words, numbers), (said, right) = words_and_numbers(shown), words_and_numbers(printed)
+    assert words == said
+    # another machine's last bits may move a sample of 16384 from one row to the next
+    assert numbers == pytest.approx(right, abs=0.11)
+
+
+def test_pictures_of_the_first_page_are_small_and_one_moves():
+    pictures = [ROOT / target for target in re.findall(r'<img src="([^"]+)"', README)]
+    assert pictures[0].suffix == ".gif"
+    assert max(picture.stat().st_size for picture in pictures) < 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,8 @@ def test_ghosts_are_drawn_where_they_are():
     assert len(rows) > 50
     blue = after[rows, columns].astype(int)
     assert np.median(blue[:, 2] - blue[:, 0]) > 10
+    aside = min(columns.min(), 319 - columns.max())
+    assert 0 < aside < 50  # in the picture, and the picture is no larger than it must be
 
 
 @drawing

@@ -46,6 +46,23 @@ def test_bundles_are_drawn(bundle):
             bundle.plot(coordinate=wrong)
 
 
+def test_what_does_not_move_in_a_gif_keeps_its_colours(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    across, down = np.meshgrid(np.arange(0, 256, 2), np.arange(0, 256, 4))
+    still = np.stack([across, down, 255 - across], axis=-1).astype(np.uint8)
+    frames = [still.copy() for _ in range(2)]
+    for frame, colour in zip(frames, ((255, 0, 0), (0, 255, 0)), strict=True):
+        frame[:20, :40] = colour
+    with image.open(films.write_frames(frames, tmp_path / "film.gif", fps=10)) as film:
+        shown = []
+        for number in range(2):
+            film.seek(number)
+            shown.append(np.asarray(film.convert("RGB")).astype(int))
+    np.testing.assert_array_equal(shown[0][20:], shown[1][20:])
+    for pixels, colour in zip(shown, ((255, 0, 0), (0, 255, 0)), strict=True):
+        assert abs(pixels[10, 20] - colour).max() < 24
+
+
 def test_films_have_every_frame(block, bundle, tmp_path):
     image = pytest.importorskip("PIL.Image")
     gif = animate(block.model, bundle, tmp_path / "film.gif", fps=10, speed=0.1, width=200)

@@ -100,7 +100,21 @@ def _pillow() -> ModuleType:
 
 
 def _gif(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
-    pictures = [_pillow().fromarray(np.ascontiguousarray(f)).quantize(128) for f in frames]
+    """Colours are those of all frames, so that what does not move does not flicker and takes no room."""
+    image, bins = _pillow(), np.array([1 << 10, 1 << 5, 1])  # colours alike in their first five bits
+    kept, count, total = [], np.zeros(1 << 15), np.zeros((3, 1 << 15))
+    for pixels in frames:
+        kept.append(png(pixels))
+        colours = pixels.reshape(-1, 3)
+        which = (colours >> 3) @ bins
+        count += np.bincount(which, minlength=len(count))
+        for channel, sums in zip(colours.T, total, strict=True):
+            sums += np.bincount(which, weights=channel, minlength=len(count))
+    seen = np.flatnonzero(count)
+    means = (total[:, seen] / count[seen]).T.round().astype(np.uint8)
+    weight = np.sqrt(count[seen]).astype(int) + 1  # thin lines and words keep their colours, too
+    palette = image.fromarray(np.repeat(means, weight, axis=0)[None]).quantize(128)
+    pictures = [image.open(BytesIO(one)).quantize(palette=palette, dither=image.Dither.NONE) for one in kept]
     stream = BytesIO()
     pictures[0].save(
         stream, format="GIF", save_all=True, append_images=pictures[1:], duration=round(1000 / fps), loop=0

@@ -36,6 +36,7 @@ MOST_GEOMS = 20_000
 _BODY = (0.30, 0.34, 0.40)  # of shapes whose file gives them no colour
 _GROUND = (0.90, 0.91, 0.93)
 _OPACITY = 0.8, 0.14, 0.4  # of all ghosts together; of each at least, at most
+_MARGIN = 1.2  # of the distance at which all of it just fits: room for the caption
 _PLAIN = (0.5, 0.5, 0.5)  # MuJoCo's colour of shapes without one
 
 
@@ -174,22 +175,40 @@ def _pose(model: MjModel, data: MjData, q: Array) -> None:
 
 
 def _camera(film: Film, model: MjModel, data: MjData) -> MjvCamera:
-    """A camera that has the robot and its ghosts in view the whole time."""
-    moving = np.flatnonzero(np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] != 0)
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    """The nearest camera in this direction that has the robot and its ghosts in view the whole time."""
     shown = [film.q[0], film.q[-1], *film.ghosts.q[-1], *film.ghosts.q[len(film.t) // 2]]
-    for q in shown:
-        _pose(model, data, q)
-        reach = np.minimum(np.asarray(model.geom_rbound)[moving], 2.0)[:, None]
-        low = np.minimum(low, (data.geom_xpos[moving] - reach).min(axis=0))
-        high = np.maximum(high, (data.geom_xpos[moving] + reach).max(axis=0))
+    corners = np.concatenate([_corners(model, data, q) for q in shown])
+    azimuth, elevation = np.deg2rad(film.view)
+    (east, north), (level, up) = ((np.cos(angle), np.sin(angle)) for angle in (azimuth, elevation))
+    forward = np.array([level * east, level * north, up])
+    right = np.array([north, -east, 0.0])
+    axes = np.stack([right, np.cross(right, forward), forward])
+    seen = corners @ axes.T
+    middle = 0.5 * (seen.min(axis=0) + seen.max(axis=0))
+    width, height = film.size
+    tangent = np.tan(np.deg2rad(0.5 * float(model.vis.global_.fovy))) * np.array([width / height, 1.0])
+    for _ in range(8):  # what is near looks larger: its middle in the picture is found step by step
+        across, depth = (seen - middle)[:, :2], (seen - middle)[:, 2:]
+        distance = float((np.abs(across) / tangent - depth).max())
+        drawn = across / (distance + depth)
+        middle[:2] += 0.5 * distance * (drawn.min(axis=0) + drawn.max(axis=0))
     camera = engine().MjvCamera()
     camera.type = engine().mjtCamera.mjCAMERA_FREE.value
-    camera.lookat[:] = 0.5 * (low + high)
-    half = 0.5 * float(np.linalg.norm(high - low))
-    camera.distance = half / np.tan(np.deg2rad(0.5 * float(model.vis.global_.fovy))) / film.zoom
+    camera.lookat[:] = middle @ axes
+    camera.distance = distance * _MARGIN / film.zoom
     camera.azimuth, camera.elevation = film.view
     return camera
+
+
+def _corners(model: MjModel, data: MjData, q: Array) -> Array:
+    """Corners of the boxes around all moving shapes in a posture, (n, 3) m."""
+    _pose(model, data, q)
+    moving = np.flatnonzero(np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] != 0)
+    boxes = np.asarray(model.geom_aabb)[moving]  # centre and half sizes, in the shape's frame
+    signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, 8).T
+    local = boxes[:, None, :3] + signs * boxes[:, None, 3:]  # (moving, 8, 3)
+    turned = local @ data.geom_xmat[moving].reshape(-1, 3, 3).transpose(0, 2, 1)
+    return (data.geom_xpos[moving, None] + turned).reshape(-1, 3)
 
 
 def _draw_solid(scene: MjvScene, model: MjModel, data: MjData, camera: MjvCamera) -> None:
