@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.results import Drawable, ImpactPath, PathKind
 from routh.storage import MAX_BYTES, read_arrays, write_arrays
-from routh.text import for_terminal, listed
+from routh.text import for_terminal, listed, toucher
 from routh.validation import Array, choice, frozen, per_contact, real_array
 
 #: What restitution is a ratio of: energy (Stronge), impulse, velocity.
@@ -316,9 +316,14 @@ def soon_sentence(soon: Mapping[str, float]) -> list[str]:
     """A sentence that names what closes too late to take part, name -> s; none where nothing does."""
     if not soon:
         return []
-    first = sorted(soon.items(), key=lambda item: item[1])
-    told = listed([f"{for_terminal(name)} (in {time * 1e3:.3g} ms)" for name, time in first], _TOLD)
-    return [f"Closing soon, but not counted: {told}; a longer window counts them."]
+    times: dict[str, list[float]] = {}
+    for name, time in sorted(soon.items(), key=lambda item: item[1]):
+        times.setdefault(toucher(name), []).append(time)
+    parts = []
+    for name, each in times.items():
+        many = f"{len(each)} contacts, " if len(each) > 1 else ""
+        parts.append(f"{for_terminal(name)} ({many}in {each[0] * 1e3:.3g} ms)")
+    return [f"Closing soon, but not counted: {listed(parts, _TOLD)}; a longer window counts them."]
 
 
 def names_from(array: np.ndarray) -> list[str]:

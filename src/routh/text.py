@@ -7,6 +7,7 @@ mathematics in Matplotlib, tags of HTML, slashes. Each function returns text tha
 from __future__ import annotations
 
 import html as _html
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -50,6 +51,11 @@ def listed(names: Sequence[str], most: int) -> str:
     """At most so many of the names, and how many more there are."""
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def toucher(contact: str) -> str:
+    """What touches, by the contact's name: "foot" of "foot.3/floor#2"."""
+    return re.sub(r"[._-]?\d+$", "", re.sub(r"#\d+$", "", contact).partition("/")[0]) or contact
 
 
 def percent(share: float) -> str:

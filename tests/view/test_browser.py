@@ -79,7 +79,7 @@ def test_the_page_loads_nothing_from_elsewhere_a_slider_moves_ghosts_and_a_click
         (client,) = viewer._server.get_clients().values()
         until(lambda: client.camera.fov > 0.0)
         shown = session.shown
-        rows = session._contact_rows(shown.placed.problem)
+        rows = session._contact_rows(shown)
         points = session.board.places(shown.outcomes.v[shown.ended] @ rows.T)
         assert click_on_samples(page, session, seen_by(client, points[:6]))
         assert session.scene._ghost_colors.shape[0] == 1

@@ -11,7 +11,7 @@ pytest.importorskip("viser")
 pytest.importorskip("mujoco")
 
 import routh
-from routh.view import guard, show
+from routh.view import guard, panels, show
 from routh.view.mechanism import bar, prism
 from routh.view.planar import PlanarMechanism
 from routh.view.robot import RobotMechanism
@@ -93,12 +93,53 @@ def test_a_robots_parts_and_outcomes_move_with_it():
 
 
 def test_dragging_a_slider_moves_the_ghosts(block):
-    session = block.session
+    session = settled(block.session)
     positions = np.array(session.scene._ghosts[0].batched_positions)
+    before = session.updates
     session.panel.set("speed", 1.2)
-    until(lambda: session.shown.placed.problem.v[1] == pytest.approx(-1.2))
-    until(lambda: not np.array_equal(positions, session.scene._ghosts[0].batched_positions))
-    until(lambda: "--set speed=1.2" in session.panel._command.value)
+    until(lambda: session.updates > before and session.shown.placed.problem.v[1] == pytest.approx(-1.2))
+    settled(session)  # the worker draws: handles are looked at when it rests
+    assert not np.array_equal(positions, session.scene._ghosts[0].batched_positions)
+    assert "--set speed=1.2" in session.panel._command.value
+
+
+def test_sliders_span_a_part_of_their_range_and_typed_values_take_them_along(block):
+    session = settled(block.session)
+    panel = session.panel
+    panel._reach.value = "a hundredth"
+    speed = panel.values()["speed"]
+    low, high = panel.span("speed")
+    whole = panel._controls["speed"]
+    assert low < speed < high
+    assert high - low == pytest.approx(0.01 * (whole.high - whole.low), rel=0.02)
+    panel.set("speed", 1.0)  # beyond the slider's ends, as one types it
+    low, high = panel.span("speed")
+    assert low < 1.0 < high
+    assert high - low == pytest.approx(0.01 * (whole.high - whole.low), rel=0.02)
+    panel.set("speed", 1e6)
+    assert panel.values()["speed"] == whole.high == panel.span("speed")[1]
+    panel.start_from(None)
+    assert panel.values() == {control.name: control.value for control in session.mechanism.controls}
+    panel._reach.value = "their whole range"
+    assert panel.span("mu") == (0.0, 3.0)
+
+
+def test_the_board_shows_what_differs_most_until_something_is_chosen(block):
+    session = settled(block.session)
+    shown, panel = session.shown, session.panel
+    names = panels.axis_names(shown.placed)
+    assert names == ["A, normal", "A, tangent", "B, normal", "B, tangent"]
+    assert [names[k] for k in session.axes] == ["A, normal", "B, normal"]  # both feet stick or lift
+    assert panels.widest_pair(shown, (None, 1), (0, 0))[1] == 1
+    assert panels.widest_pair(shown, (3, 3), (0, 2)) == (3, 3)
+    panel._across.value = "B, tangent"
+    before = session.updates
+    session.touch()
+    until(lambda: session.updates > before)
+    assert settled(session).axes[0] == 3
+    assert session.board._labels[0].text.startswith("B, tangent: ")
+    panel._across.value = panels.WIDEST
+    assert settled(session)
 
 
 def test_the_panel_tells_the_ambiguity_and_filters_by_mode(block):
@@ -137,7 +178,7 @@ def test_the_impulse_path_of_a_clicked_sample_is_drawn_to_its_end(block, monkeyp
     session.pick(5)
     shown, index = session.shown, session.picked
     problem, placed = shown.placed.problem, shown.placed
-    rows = session._contact_rows(problem)
+    rows = session._contact_rows(shown)
     ends = session.board.places(np.array([problem.v, shown.outcomes.v[index]]) @ rows.T)
     assert len(dots) == len(arrows) == 30
     np.testing.assert_allclose([dots[0], dots[-1]], ends, atol=1e-6)
@@ -150,7 +191,7 @@ def test_the_impulse_path_of_a_clicked_sample_is_drawn_to_its_end(block, monkeyp
 
 def test_extreme_outcomes(block):
     session, actions = settled(block.session), block.session.actions
-    actions._along.value = "A normal"
+    actions._along.value = "A, normal"
     index = actions.extreme()
     normal = session.shown.placed.problem.contact_velocity(session.shown.outcomes.v)[:, 0, 0]
     assert normal[index] == normal[session.shown.ended].max()
@@ -170,7 +211,9 @@ def test_a_heat_map_over_two_controls(block, monkeypatch):
     monkeypatch.setattr("routh.view.actions.HEAT", 3)
     actions = block.session.actions
     actions._first.value, actions._second.value = "mu", "speed"
+    block.session.panel._reach.value = "a tenth of it"
     found = actions.heat_map()
+    block.session.panel._reach.value = "their whole range"
     assert found.shape == (3, 3)
     assert np.all(found > 0.0)
 
@@ -196,6 +239,31 @@ def test_the_extreme_outcome_of_any_direction(block):
     assert actions.extreme() is None
     assert "wanted 3 numbers" in session.panel._message.content
     actions._direction.value = ""
+
+
+POSTURES = (
+    """<keyframe><key name="high" qpos="0 0 2 1 0 0 0 0.2"/><key qpos="0 0 1 0.8 0.6 0 0 -0.4"/></keyframe>"""
+)
+
+
+def test_keyframes_are_postures_to_start_from_and_contacts_have_the_names_of_bodies():
+    import mujoco
+
+    text = CRATE.replace("</mujoco>", f"{POSTURES}</mujoco>").replace(
+        '<body pos="0 0 1">', '<body name="crate" pos="0 0 1">'
+    )
+    mechanism = RobotMechanism(mujoco.MjModel.from_xml_string(text), start={"drop": 2.0, "arm": 0.5})
+    first = {control.name: control.value for control in mechanism.controls}
+    assert mechanism.keyframes == ("high", "1")
+    assert mechanism.start_from("high") == {"roll": 0.0, "pitch": 0.0, "yaw": 0.0, "arm": 0.2}
+    assert mechanism.command({**first, "arm": 0.2}) == "routh view robot --keyframe high --drop 2"
+    placed = mechanism.place({**first, **mechanism.start_from("1")})
+    assert placed.q[4] == pytest.approx(0.6)
+    assert placed.names == ["crate 1", "crate 2"]
+    assert mechanism.start_from(None) == first
+    level = mechanism.place(first)
+    assert level.q[4] == 0.0
+    assert set(level.bodies) == {"crate"}
 
 
 def test_futures_of_a_robot_begin_at_the_touch():

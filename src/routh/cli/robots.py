@@ -19,7 +19,7 @@ import typer
 from routh.cli import options
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
-from routh.text import for_rich
+from routh.text import for_rich, listed
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -174,6 +174,7 @@ def run_robot(
 @contextmanager
 def advising(model: MjModel, placed: Standing, *, lands: bool) -> Iterator[None]:
     """What is wrong with a state is told with what to try, as the command line spells it."""
+    from routh.models.mujoco.files import keyframe_names
     from routh.models.robot import NoContactError
     from routh.status import ModelError, StateError
 
@@ -186,7 +187,7 @@ def advising(model: MjModel, placed: Standing, *, lands: bool) -> Iterator[None]
             advice += [f"--keyframe {working}"] if working else []
             advice.append("--drop 1.0, which moves the robot until it just touches")
         elif isinstance(error, StateError):
-            named = keyframes(model)
+            named = keyframe_names(model)
             advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
         elif isinstance(error, NoContactError):
             advice.append("--drop 1.0, which lowers the robot until it touches")
@@ -203,18 +204,14 @@ def _has_ground(model: MjModel) -> bool:
     return bool((still & ((model.geom_contype > 0) | (model.geom_conaffinity > 0))).any())
 
 
-def keyframes(model: MjModel) -> list[str]:
-    """Their names, or numbers where they have none."""
-    return [model.key(i).name or str(i) for i in range(model.nkey)]
-
-
 def _working_keyframe(model: MjModel, placed: Standing) -> str | None:
     """The first keyframe whose state is possible."""
     from routh.models import mujoco
+    from routh.models.mujoco.files import keyframe_names
     from routh.models.robot import NoContactError
     from routh.status import StateError
 
-    for name in keyframes(model):
+    for name in keyframe_names(model):
         try:
             state_problem(model, mujoco.state(model, keyframe=name), placed)
         except StateError:
@@ -227,10 +224,11 @@ def _working_keyframe(model: MjModel, placed: Standing) -> str | None:
 
 def tell_keyframes(model: MjModel, placed: Standing, output: Output) -> None:
     """Which postures the file has, where none was asked for."""
-    named = keyframes(model)
+    from routh.models.mujoco.files import keyframe_names
+
+    named = keyframe_names(model)
     if named and placed.keyframe is None and placed.state is None and placed.qpos is None:
-        more = f" and {len(named) - 8} more" if len(named) > 8 else ""
-        told = for_rich(", ".join(named[:8]) + more)
+        told = for_rich(listed(named, 8))
         output.say(f"[dim]from the file's reference pose; its keyframes (--keyframe): {told}[/dim]")
 
 

@@ -61,15 +61,8 @@ def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mech
 
     file = Path(source)
     model = robot.load(file)
-    words = source_words(source, robot)
-    return RobotMechanism(model, name=file.stem, start=start, source=words, **robot.posture(model))
-
-
-def source_words(source: str, robot: RobotFile) -> tuple[str, ...]:
-    """The words of a command line that name this robot and the posture it starts from."""
-    words = [source, *(word for folder in robot.root or () for word in ("--root", str(folder)))]
-    if robot.state is not None:
-        words += ["--state", str(robot.state)]
-    if robot.keyframe is not None:
-        words += ["--keyframe", robot.keyframe]
-    return tuple(words)
+    words = (source, *(word for folder in robot.root or () for word in ("--root", str(folder))))
+    given = options.given(**{"--state": robot.state, "--keyframe": robot.keyframe})
+    posture = tuple(str(word) for pair in given.items() for word in pair)
+    more = robot.posture(model)
+    return RobotMechanism(model, name=file.stem, start=start, source=words, posture=posture, **more)

@@ -7,7 +7,6 @@ in sentences.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
 from routh.sampling.ambiguity import Sampled, farthest_pair
 from routh.status import Status
-from routh.text import for_terminal, listed
+from routh.text import for_terminal, listed, toucher
 from routh.validation import Array, Options, real
 
 #: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
@@ -64,7 +63,7 @@ class ContactRange:
     @property
     def body(self) -> str:
         """What touches, by the contact's name: "foot" of "foot.3/floor#2"."""
-        return re.sub(r"[._-]?\d+$", "", re.sub(r"#\d+$", "", self.name).partition("/")[0]) or self.name
+        return toucher(self.name)
 
     def __str__(self) -> str:
         return ", or ".join(self._in_words(mode) for mode in self.modes)
@@ -423,14 +422,15 @@ def _together(contacts: Sequence[ContactRange]) -> ContactRange:
     return replace(first, modes=modes)
 
 
-def mode_names(outcomes: Sampled) -> tuple[list[str], np.ndarray]:
+def mode_names(outcomes: Sampled, contacts: Sequence[str] = ()) -> tuple[list[str], np.ndarray]:
     """Combinations of contact modes, the most frequent first, and which one each sample has, (n,) int.
 
-    Names that repeat are numbered: a choice in a panel must be one.
+    ``contacts``: what they are called; default: their names without the end that all have. Names that repeat
+    are numbered: a choice in a panel must be one.
     """
     rows = [tuple(row) for row in outcomes.modes.tolist()]
     place = {row: k for k, (row, _) in enumerate(Counter(rows).most_common())}
-    short, names, seen = _without_common_end(outcomes.problem.names), [], Counter[str]()
+    short, names, seen = contacts or _without_common_end(outcomes.problem.names), [], Counter[str]()
     for row in place:
         name = _combination(row, short)
         seen[name] += 1

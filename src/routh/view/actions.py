@@ -71,7 +71,7 @@ class Actions:
         shown = self._session.shown
         self._bundle = None
         if shown is not None:
-            names = (_NONE, *axis_names(shown.placed.problem))
+            names = (_NONE, *axis_names(shown.placed))
             if tuple(self._along.options) != names:
                 self._along.options = names
 
@@ -101,18 +101,15 @@ class Actions:
                 return None
         if self._along.value == _NONE:
             return None
-        column = axis_names(problem).index(str(self._along.value))
+        column = axis_names(shown.placed).index(str(self._along.value))
         return np.asarray(problem.contact_velocity(v).reshape(len(v), -1)[:, column])
 
     def heat_map(self) -> Array:
         """The ambiguity over two controls around where they are, and its picture in the panel."""
         session, values, points = self._session, self._session.panel.values(), count()
-        controls = {control.name: control for control in session.mechanism.controls}
-        axes = {}
-        for name in (str(self._first.value), str(self._second.value)):
-            low, high = controls[name].low, controls[name].high
-            reach = 0.15 * (high - low)
-            axes[name] = np.linspace(max(low, values[name] - reach), min(high, values[name] + reach), HEAT)
+        chosen = str(self._first.value), str(self._second.value)
+        ends = {name: session.panel.span(name) for name in chosen}
+        axes = {name: np.linspace(low, high, HEAT) for name, (low, high) in ends.items()}
 
         def problem_at(**point: float) -> ImpactProblem | None:
             session.panel.tell(f"heat map: {next(points)} of {HEAT ** len(axes)} points")

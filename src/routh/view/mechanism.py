@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -24,6 +25,7 @@ class Control:
     high: float
     value: float
     unit: str = ""
+    fine: bool = False  # outcomes hang on small changes of it: its slider may span a part of the range
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
@@ -48,8 +50,19 @@ class Placed:
     problem: ImpactProblem
     points: Array = field(repr=False)  # (nc, 3) m, where the contacts are; NaN where they have no place
     frames: Array = field(repr=False)  # (nc, 3, 3) rows: normal and two tangents
+    bodies: tuple[str, ...] = ()  # (nc,) what touches, in a person's words; empty: the contacts' names
     window: float | None = None  # s: contacts that close within it are simultaneous; None: the usual
     note: str = ""  # what else is to be said of it, one line
+
+    @property
+    def names(self) -> list[str]:
+        """What each contact is called: its body, numbered where that has several."""
+        owners = self.bodies or self.problem.names
+        many, seen, found = Counter(owners), Counter[str](), []
+        for owner in owners:
+            seen[owner] += 1
+            found.append(f"{owner} {seen[owner]}" if many[owner] > 1 else owner)
+        return found
 
 
 class Moving(Protocol):
@@ -71,6 +84,10 @@ class Mechanism(Protocol):
     controls: tuple[Control, ...]
     parts: tuple[Part, ...]  # that move
     ground: tuple[Part, ...]  # that do not, in world coordinates
+    keyframes: tuple[str, ...]  # postures to start from, by name
+
+    def start_from(self, keyframe: str | None) -> Values:
+        """Take the posture of a keyframe, None: that of the beginning; where the controls stand then."""
 
     def place(self, values: Values) -> Placed:
         """The impact with these controls; raises ValueError where there is none."""

@@ -23,6 +23,8 @@ _GROUND = (205, 210, 218)
 class PlanarMechanism:
     """A named system with a planar model; y up in the plane is z up in the viewer."""
 
+    keyframes: tuple[str, ...] = ()
+
     def __init__(self, name: str, start: Values | None = None) -> None:
         self.title = name
         system = systems.get(name, **dict(start or {}))
@@ -36,6 +38,10 @@ class PlanarMechanism:
         self._usual = {control.name: control.value for control in _parameters(name, {})}
         self._owners, self.parts = self._solids(self._model)
         self.ground = tuple(_slab(plane, self._middle, self.size) for plane in planes_of(self._model))
+
+    def start_from(self, keyframe: str | None) -> Values:
+        """The parameters of the beginning."""
+        return {control.name: control.value for control in self.controls}
 
     def place(self, values: Values) -> Placed:
         """The impact with these parameters."""
@@ -117,7 +123,7 @@ def _parameters(name: str, start: Values) -> tuple[Control, ...]:
             continue  # lengths are not dragged
         reach = max(abs(value), 0.1)
         low = 0.0 if value >= 0.0 else value - 2.0 * reach
-        controls.append(Control(parameter.name, low, value + 2.0 * reach, value))
+        controls.append(Control(parameter.name, low, value + 2.0 * reach, value, fine=True))
     return tuple(controls)
 
 

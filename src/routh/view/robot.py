@@ -15,9 +15,10 @@ from routh.models.drop import landing
 from routh.models.landings import MOTION
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
+from routh.models.mujoco.files import keyframe_names
 from routh.models.mujoco.landings import find_root, landing_regime, starting_pose
 from routh.models.mujoco.model import MujocoModel
-from routh.models.robot import RobotProblem, UnrepresentedWarning
+from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
 from routh.models.simultaneity import WINDOW
 from routh.sampling import sample
 from routh.sampling.outcomes import spread_choice
@@ -49,11 +50,15 @@ class RobotMechanism:
         source: Sequence[str] = (),
         keyframe: str | None = None,
         qpos: Array | None = None,
+        posture: Sequence[str] = (),
     ) -> None:
         mujoco = engine()
         self.model, self.title, self._source = model, name, tuple(source) or (name,)
         self._data, _ = starting_pose(model, keyframe=keyframe, qpos=qpos)
-        self._reference = np.array(self._data.qpos)
+        self._reference, self._posture = np.array(self._data.qpos), tuple(posture)
+        self._first = self._reference, self._posture
+        self.keyframes = keyframe_names(model)
+        self._owners = _owners(model)
         mujoco.mj_kinematics(model, self._data)
         self._root = find_root(model, self._data)
         solids = {g: part for g in range(model.ngeom) if (part := _solid(model, g)) is not None}
@@ -71,6 +76,19 @@ class RobotMechanism:
         self._moving = {name: joint for name, joint in joints.items() if name in (start or {})}
         self.controls = self._controls(start or {})
         self._usual = {control.name: control.value for control in self._controls({})}
+
+    def start_from(self, keyframe: str | None) -> Values:
+        """Take the posture of a keyframe, None: that of the beginning; where the controls stand then."""
+        if keyframe is None:
+            self._reference, self._posture = self._first
+        else:
+            data, _ = starting_pose(self.model, keyframe=keyframe)
+            self._reference, self._posture = np.array(data.qpos), ("--keyframe", keyframe)
+        self._usual = {control.name: control.value for control in self._controls({})}
+        if keyframe is None:
+            return {control.name: control.value for control in self.controls}
+        moved = set(self._usual) - set(_GENERAL) | set(_ANGLES)
+        return {name: value for name, value in self._usual.items() if name in moved}
 
     def place(self, values: Values) -> Placed:
         """The landing with these controls."""
@@ -94,7 +112,16 @@ class RobotMechanism:
             problem = changed
         frames = np.array([contact.frame for contact in problem.contacts])
         points = np.array([contact.pos for contact in problem.contacts])
-        return Placed(found.qpos, problem, points, frames, found.window, landing_regime(found).sentence)
+        bodies = tuple(self._touching(contact) for contact in problem.contacts)
+        note = landing_regime(found).sentence
+        return Placed(found.qpos, problem, points, frames, bodies, found.window, note)
+
+    def _touching(self, contact: RobotContact) -> str:
+        """The body that touches, with the one that it touches unless that is the ground."""
+        if contact.kind != "contact":
+            return contact.name
+        one, other = (self._owners.get(name, name) for name in (contact.geom1, contact.geom2))
+        return " and ".join(filter(None, (other, one))) or contact.name
 
     def advance(self, q: Array, v: Array, dt: float) -> Array:
         """Configurations a moment later."""
@@ -145,7 +172,7 @@ class RobotMechanism:
 
     def command(self, values: Values) -> str:
         """``routh view FILE`` with this state."""
-        parts = ["routh view", *map(shlex.quote, self._source)]
+        parts = ["routh view", *map(shlex.quote, (*self._source, *self._posture))]
         for control in self.controls:
             value = values[control.name]
             if value == self._usual[control.name] and control.name != "drop":
@@ -172,7 +199,7 @@ class RobotMechanism:
             low, high = joint.range if joint.limited else (-np.pi, np.pi)
             value = float(np.clip(start.get(joint.name, self._reference[joint.qpos]), low, high))
             unit = "m" if int(model.jnt_type[joint.number]) == slide else "rad"
-            found.append(Control(joint.name, low, high, value, unit))
+            found.append(Control(joint.name, low, high, value, unit, fine=True))
         units = {control.name: control.unit for control in found}
         moving = [
             Control(name, -20.0, 20.0, start.get(name, 0.0), f"{units.get(joint, 'rad')}/s")
@@ -181,9 +208,22 @@ class RobotMechanism:
         return (*found[:_MOST_JOINTS], *moving)
 
 
+def _owners(model: MjModel) -> dict[str, str]:
+    """The body of each geom, both by name; none for what does not move."""
+    bodies = {geom: int(model.geom_bodyid[geom]) for geom in range(model.ngeom)}
+    return {
+        geom_name(model, geom): (str(model.body(body).name) or f"body{body}")
+        if model.body_weldid[body] != 0
+        else ""
+        for geom, body in bodies.items()
+    }
+
+
 def _general_controls(kind: str, start: Values) -> list[Control]:
     angles = _ANGLES if kind == "free" else ("pitch",)
-    controls = [Control(name, -np.pi, np.pi, start.get(name, 0.0), "rad") for name in angles]
+    controls = [
+        Control(name, -np.pi, np.pi, start.get(name, 0.0), "rad", fine=name != "yaw") for name in angles
+    ]
     rates = ("roll_rate", "pitch_rate", "yaw_rate") if kind == "free" else ("pitch_rate",)
     moving = [Control(name, -5.0, 5.0, start.get(name, 0.0), "rad/s") for name in rates]
     if kind == "free":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -74,7 +75,8 @@ class Scene:
             solid.position, solid.wxyz = position, turn
         there = np.isfinite(placed.points[:, 0])
         points = placed.points[there]
-        names = [name for name, seen in zip(placed.problem.names, there, strict=True) if seen]
+        owners = placed.bodies or placed.problem.names
+        names = [name for name, seen in zip(owners, there, strict=True) if seen]
         if names != self._marked:  # other contacts than before
             self._remove(self._marks)
             self._marked = names
@@ -94,10 +96,12 @@ class Scene:
             return
         arrows = (("normals", normals, _NORMAL), ("velocities", approach, _VELOCITY))
         self._marks = [self._arrows(f"/contacts/{name}", ends, color) for name, ends, color in arrows]
-        self._labelled = _far_apart(points, size)
+        first, many = [names.index(name) for name in dict.fromkeys(names)], Counter(names)
+        self._labelled = [first[k] for k in _far_apart(points[first], size)]
         for k in self._labelled:
             place = points[k] + 0.15 * size
-            self._marks.append(self._scene.add_label(f"/contacts/name{k}", names[k], position=place))
+            text = f"{names[k]} ({many[names[k]]} contacts)" if many[names[k]] > 1 else names[k]
+            self._marks.append(self._scene.add_label(f"/contacts/name{k}", text, position=place))
 
     def show_ghosts(self, q: Array, colors: np.ndarray) -> None:
         """Transparent copies of the mechanism at (n, nq), coloured (n, 3)."""
@@ -221,8 +225,10 @@ class Board:
         self._outline: SceneNodeHandle | None = None
         self.on_pick: Callable[[int], None] = lambda index: None
 
-    def show(self, points: Array, colors: np.ndarray, names: tuple[str, str], outlines: list[Array]) -> None:
-        """Samples (n, 2), their colours (n, 3), the two axes' names, and outlines (k, 2) of the exact set."""
+    def show(
+        self, points: Array, colors: np.ndarray, axes: list[tuple[str, str]], outlines: list[Array]
+    ) -> None:
+        """Samples (n, 2), colours (n, 3), the axes' names and units, outlines (k, 2) of the exact set."""
         low, high = points.min(axis=0), points.max(axis=0)
         span = np.maximum(high - low, _LEAST_SPAN)  # what differs by rounding only is one point
         self._map = 0.5 * (low + high - span), span
@@ -231,7 +237,7 @@ class Board:
             self._make_dots(places, colors)  # viser's page keeps the colours that instances were made with
         else:
             self._dots.batched_positions = places
-        self._draw_frame(names, low, high)
+        self._draw_frame(axes, low, high)
         self._draw_outlines(outlines)
 
     def _make_dots(self, places: np.ndarray, colors: np.ndarray) -> None:
@@ -254,9 +260,9 @@ class Board:
         if event.instance_index is not None:
             self.on_pick(int(event.instance_index))
 
-    def _draw_frame(self, names: tuple[str, str], low: Array, high: Array) -> None:
+    def _draw_frame(self, axes: list[tuple[str, str]], low: Array, high: Array) -> None:
         ends = np.round([low, high], 6) + 0.0  # no rounding errors, no minus zero
-        texts = [f"{name}: {a:.3g} to {b:.3g} m/s" for name, a, b in zip(names, *ends, strict=True)]
+        texts = [f"{name}: {a:.3g} to {b:.3g} {unit}" for (name, unit), a, b in zip(axes, *ends, strict=True)]
         if self._labels:
             for label, text in zip(self._labels, texts, strict=True):
                 label.text = text

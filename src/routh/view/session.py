@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.answers import mode_names
 from routh.sampling.outcomes import spread_choice
@@ -45,6 +44,7 @@ class Session:
         self.updates = 0
         self._each = 1e-3  # s a sample takes here
         self.picked: int | None = None  # the sample that was clicked last
+        self.axes = (0, 0)  # the contact velocities that the board shows
         self._wake, self._closed = threading.Event(), threading.Event()
         self._lock = threading.RLock()
         self.scene = Scene(server.scene, mechanism)
@@ -82,7 +82,7 @@ class Session:
         sampling = time.perf_counter()
         outcomes = sample(placed.problem, samples, seed=self.seed)
         self._each = (time.perf_counter() - sampling) / samples
-        names, which = mode_names(outcomes)
+        names, which = mode_names(outcomes, placed.names)
         ended = np.flatnonzero(outcomes.solved)
         shown = Shown(placed, outcomes, names, which, ended, time.perf_counter() - begun)
         with self._lock:
@@ -147,7 +147,7 @@ class Session:
         except ValueError as error:
             self.panel.tell(f"its path cannot be drawn again: {for_terminal(error)}")
             return
-        velocities = way.v @ self._contact_rows(shown.placed.problem).T
+        velocities = way.v @ self._contact_rows(shown).T
         self.scene.play(self.board.places(velocities), way.impulse, shown.placed, self._closed)
 
     def _draw_ghosts(self, shown: Shown, only: np.ndarray | None = None) -> None:
@@ -169,17 +169,19 @@ class Session:
 
     def _draw_board(self, shown: Shown) -> None:
         problem = shown.placed.problem
-        points = shown.outcomes.v[shown.ended] @ self._contact_rows(problem).T
-        if not len(points):
+        if not len(shown.ended):
             return
-        names = self.panel.axes(problem)
-        outlines = panels.exact_outlines(problem, self._contact_rows(problem))
-        self.board.show(points, colors(shown.which[shown.ended]), names, outlines)
+        self.axes = self.panel.axes(shown)
+        rows, names = self._contact_rows(shown), panels.axis_names(shown.placed)
+        labels = [(names[k], problem.velocity_units[k // (1 + problem.nt)]) for k in self.axes]
+        outlines = panels.exact_outlines(problem, rows)
+        points = shown.outcomes.v[shown.ended] @ rows.T
+        self.board.show(points, colors(shown.which[shown.ended]), labels, outlines)
 
-    def _contact_rows(self, problem: ImpactProblem) -> Array:
-        """Rows (2, nv) of the two contact velocities that the board shows, m/s."""
-        names = panels.axis_names(problem)
-        return problem.J.reshape(-1, problem.nv)[[names.index(axis) for axis in self.panel.axes(problem)]]
+    def _contact_rows(self, shown: Shown) -> Array:
+        """Rows (2, nv) of the two contact velocities that the board shows."""
+        problem = shown.placed.problem
+        return problem.J.reshape(-1, problem.nv)[list(self.axes)]
 
     def _work(self) -> None:
         while not self._closed.is_set():

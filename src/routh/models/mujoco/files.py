@@ -158,9 +158,13 @@ def state(
     return data
 
 
+def keyframe_names(model: MjModel) -> tuple[str, ...]:
+    """Of the postures that a file has; their numbers where they have no names."""
+    return tuple(str(model.key(i).name) or str(i) for i in range(model.nkey))
+
+
 def _keyframe(model: MjModel, keyframe: str | int) -> int:
-    names = [model.key(i).name or str(i) for i in range(model.nkey)]
-    key = str(keyframe)
+    names, key = keyframe_names(model), str(keyframe)
     if key in names:
         return names.index(key)
     if key.isdigit() and int(key) < model.nkey:
