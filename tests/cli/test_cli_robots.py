@@ -154,10 +154,25 @@ def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_comman
             "box/floor is 0.1 m deep; wanted at most 0.005 m (--deepest). Try --keyframe home or --drop"
             in err
         )
-    assert "Try --ground 0, which adds level ground." in routh_command("impact", "nowhere.xml")[2]
-    assert (
-        "Try --ground 0, which adds level ground." in routh_command("impact", "nowhere.xml", "--drop", "1")[2]
-    )
+    advice = "Try --ground 0, which adds level ground."
+    assert advice in routh_command("impact", "nowhere.xml")[2]
+    over = ("--over", "roll=0:0.1:2")
+    for command, *further in (
+        ("impact",),
+        ("tip",),
+        ("simulate",),
+        ("animate", "--out", "film"),
+        ("scan", *over),
+        ("sweep", *over, "--out", "study"),
+    ):
+        code, _, err = routh_command(command, "nowhere.xml", "--drop", "1", *further)
+        assert (code, advice in err) == (2, True), command
+    code, _, err = routh_command("simulate", "sunk.xml", "--duration", "0.01")
+    assert code == 2
+    assert "penetrates by 0.1 m; wanted gaps of at least -1e-09 m. Try --keyframe home or --drop 1.0" in err
+    code, out, _ = routh_command("tip", "nowhere.xml", "--ground", "0", "--drop", "0.1", "--no-picture")
+    assert code == 0
+    assert "keyframes (--keyframe): sunk, home" in " ".join(out.split())
     code, out, _ = routh_command("audit", "sunk.xml", "--drop", "1", "--duration", "0.01", "-n", "8")
     assert code == 0
     assert "1 impact in 0.01 s" in out

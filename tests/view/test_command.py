@@ -44,11 +44,18 @@ def test_a_joint_that_is_not_there_is_named(tmp_path):
         CliRunner().invoke(app, ["view", str(file), "--joint-velocity", "leg=1"], catch_exceptions=False)
 
 
+def test_a_robot_without_ground_is_told_what_to_try(tmp_path):
+    file = tmp_path / "robot.xml"
+    file.write_text(ROBOT.replace('<geom type="plane" size="5 5 1"/>', ""))
+    with pytest.raises(ValueError, match="Try --ground 0"):
+        CliRunner().invoke(app, ["view", str(file)], catch_exceptions=False)
+
+
 @pytest.mark.parametrize(
     ("given", "dragged"),
     [
         ([], {}),
-        (["--roll", "0.1", "--drop", "0.7"], {}),
+        (["--roll", "0.1", "--drop", "0.7", "--ground", "-0.5"], {}),
         (["--keyframe", "high", "--pitch", "-0.2"], {"pitch": 0.0, "yaw": 1.0 / 3.0, "an arm": -0.4}),
         (["--joint-velocity", "an arm=3", "--speed", "0.5"], {"an arm": 0.2, "an arm velocity": -2.5}),
         (["--joint", "an arm=0.5"], {"window": 20.0, "friction": 0.25, "restitution": 0.5}),

@@ -12,7 +12,7 @@ from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output
 from routh.cli.requests import FilmRequest, MotionRequest
-from routh.cli.robots import RobotFile
+from routh.cli.robots import RobotFile, advising, tell_keyframes
 from routh.cli.simulate import futures_of, system_start
 from routh.models.landings import Landing
 from routh.problem import soon_sentence
@@ -83,8 +83,10 @@ def animate_robot(
     times = frame_times(wanted)
     backend()
     model = robot.load(file, sky=True)
-    found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
+    with advising(model, robot):
+        found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
     tell_place(found, output)
+    tell_keyframes(model, robot, output)
     with output.busy("sampling the impact and following its outcomes"):
         outcomes = sample(found.problem, _SAMPLES, seed=wanted.seed)
         q, ghosts = _motions(model, found, outcomes, wanted, times)

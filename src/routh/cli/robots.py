@@ -73,13 +73,19 @@ class RobotFile:
         ),
     ] = None
     keyframe: Annotated[str | None, option(help="Keyframe to start from, by name or number.")] = None
+    ground: Annotated[float | None, option(help="Add level ground at this height, m.")] = None
 
     def load(self, file: Path, *, lands: bool = True, **further: object) -> MjModel:
         """The MjModel; a URDF that lands floats, over level ground. ``further`` is told the loader."""
         from routh.models import drop, mujoco
 
         load = drop.load_landing if lands else mujoco.load
-        return load(file, roots=self.root or (), **options.given(**further))
+        return load(file, roots=self.root or (), **options.given(ground=self.ground, **further))
+
+    @property
+    def poses(self) -> bool:
+        """Whether a posture to start from was given."""
+        return self.state is not None or self.keyframe is not None
 
     def posture(self, model: MjModel) -> Options:
         """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
@@ -134,9 +140,13 @@ class Standing(RobotFile):
         not_negative(help="Instead of --window: contacts within this distance are simultaneous, m."),
     ] = None
     floating: Annotated[bool, option("--floating", help="Let the root of a URDF float.")] = False
-    ground: Annotated[float | None, option(help="Add level ground at this height, m.")] = None
     deepest: Deepest = DEEPEST
     past_limit: PastLimit = PAST_LIMIT
+
+    @property
+    def poses(self) -> bool:
+        """Whether a posture to start from was given."""
+        return super().poses or self.qpos is not None
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,7 @@ def run_robot(
 
 
 @contextmanager
-def advising(model: MjModel, placed: Standing, *, lands: bool) -> Iterator[None]:
+def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterator[None]:
     """What is wrong with a state is told with what to try, as the command line spells it."""
     from routh.models.mujoco.files import keyframe_names
     from routh.models.robot import NoContactError
@@ -182,7 +192,7 @@ def advising(model: MjModel, placed: Standing, *, lands: bool) -> Iterator[None]
         yield
     except (ModelError, NoContactError) as error:
         told, advice = str(error), []
-        if isinstance(error, StateError) and not lands:
+        if isinstance(error, StateError) and isinstance(placed, Standing) and not lands:
             working = _working_keyframe(model, placed)
             advice += [f"--keyframe {working}"] if working else []
             advice.append("--drop 1.0, which moves the robot until it just touches")
@@ -222,12 +232,12 @@ def _working_keyframe(model: MjModel, placed: Standing) -> str | None:
     return None
 
 
-def tell_keyframes(model: MjModel, placed: Standing, output: Output) -> None:
+def tell_keyframes(model: MjModel, placed: RobotFile, output: Output) -> None:
     """Which postures the file has, where none was asked for."""
     from routh.models.mujoco.files import keyframe_names
 
     named = keyframe_names(model)
-    if named and placed.keyframe is None and placed.state is None and placed.qpos is None:
+    if named and not placed.poses:
         told = for_rich(listed(named, 8))
         output.say(f"[dim]from the file's reference pose; its keyframes (--keyframe): {told}[/dim]")
 
@@ -249,7 +259,7 @@ def load_state(
     from routh.models import mujoco
     from routh.models.files import read_state
 
-    model = placed.load(file, lands=lands, floating=placed.floating or None, ground=placed.ground, sky=sky)
+    model = placed.load(file, lands=lands, floating=placed.floating or None, sky=sky)
     qpos, qvel = parse_values("--qpos", placed.qpos), parse_values("--qvel", placed.qvel)
     if placed.state is None:
         return model, mujoco.state(model, keyframe=placed.keyframe, qpos=qpos, qvel=qvel)
@@ -307,9 +317,8 @@ def landing_of(
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
             raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
-    given = any(value is not None for value in (placed.qpos, placed.keyframe, placed.state))
     limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
-    qpos, window = data.qpos if given else None, placed.window if window is None else window
+    qpos, window = data.qpos if placed.poses else None, placed.window if window is None else window
     return make_landing(model, landed, window=window, qpos=qpos, **limits)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from routh.auditing.scans import Scan, grid_from_text, scan
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import MEASURES, ScanRequest
-from routh.cli.robots import RobotFile, is_robot, refuse_without_robot
+from routh.cli.robots import RobotFile, advising, is_robot, refuse_without_robot, tell_keyframes
 from routh.cli.tables import exit_of_points, tell_unsolved
 from routh.models.landings import Landing
 from routh.models.mujoco.landings import landing_regime
@@ -47,7 +48,9 @@ def run_scan(
             from routh.robust.feet import tipping_ratio
 
             drawing |= {"measure": tipping_ratio, "rates": "extreme"}
-        found = scan(problem_at, grid.axes, **drawing)
+        advised = nullcontext() if isinstance(problem_at, partial) else advising(problem_at.model, robot)
+        with advised:
+            found = scan(problem_at, grid.axes, **drawing)
     tell_unsolved(found.status, found.solved, output)
     output.show(worst_table(found))
     late = int((found.status == Status.OUT_OF_TIME).sum())
@@ -57,6 +60,8 @@ def run_scan(
         count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
         output.show(f"[yellow]{count} points left out, impossible states:[/yellow] {why}")
     told = {}
+    if isinstance(problem_at, Landings):
+        tell_keyframes(problem_at.model, robot, output)
     if isinstance(problem_at, Landings) and problem_at.regimes:
         output.say(f"[dim]{for_rich(regimes_line(problem_at.regimes))}[/dim]")
         told["regimes"] = dict(Counter(problem_at.regimes))

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -80,7 +81,11 @@ def run_simulate(
             raise ValueError(f"--self-contacts: {source} is no robot file; wanted one with it")
         start = system_start(source, request)
     begun = time.perf_counter()
-    with output.busy(f"simulating {start.duration:g} s of {start.name}"), warnings.catch_warnings():
+    with (
+        output.busy(f"simulating {start.duration:g} s of {start.name}"),
+        warnings.catch_warnings(),
+        nullcontext() if start.robot is None else robots.advising(start.robot, placed, lands=landed.lands),
+    ):
         warnings.simplefilter("ignore", UnrepresentedWarning)  # told above
         bundle = futures_of(start, law, request)
     seconds = time.perf_counter() - begun
@@ -118,9 +123,11 @@ def robot_start(
     model, data = robots.load_state(file, placed, lands=lands, sky=True)
     state = State(data.qpos, data.qvel)
     if lands:
-        found = robots.landing_of(model, data, landed, placed)
+        with robots.advising(model, placed):
+            found = robots.landing_of(model, data, landed, placed)
         tell_place(found, output)
         state = State(found.qpos, found.qvel)
+    robots.tell_keyframes(model, placed, output)
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UnrepresentedWarning)
         robot = MujocoModel(model, self_contacts=request.self_contacts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,25 +11,32 @@ import numpy as np
 from rich.table import Table
 
 from routh.auditing.scans import grid_from_text
+from routh.cli import options
 from routh.cli.exits import GO_ON, when_interrupted
 from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
 from routh.cli.requests import MEASURES, SweepRequest
-from routh.cli.robots import RobotFile, is_robot, refuse_without_robot
+from routh.cli.robots import RobotFile, advising, is_robot, refuse_without_robot, tell_keyframes
 from routh.cli.tables import exit_of_points, tell_unsolved
+from routh.models.drop import landing_of
 from routh.models.regime import regimes_line
 from routh.sweep.measures import ambiguity, tipping
 from routh.sweep.recipe import Recipe, recipe
 from routh.sweep.studies import RunReport, Study, study
 from routh.text import for_rich
-from routh.validation import Options, choice
+from routh.validation import Array, Options, choice
 
 LANDING, TOUCHDOWN = "routh.models.drop:landing_problem", "routh.robust.feet:touchdown_problem"
 _LOOKED_AT = 32  # landings of a study whose regime is told; each takes some milliseconds
 
 
 def source_of(
-    source: str, landed: Landed, robot: RobotFile, request: SweepRequest, axes: Collection[str]
+    source: str,
+    landed: Landed,
+    robot: RobotFile,
+    request: SweepRequest,
+    axes: Mapping[str, Array],
+    output: Output,
 ) -> Recipe:
     """Where the problems come from: a robot's landing, or a system by name; ``axes`` are told by points."""
     if not is_robot(source):
@@ -43,12 +50,18 @@ def source_of(
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
     further["joint_velocities"] = landed.joint_velocities()
     further["roots"] = [str(folder.resolve()) for folder in robot.root or ()]
+    model = robot.load(file)
     if robot.state is not None:
-        further["qpos"] = robot.posture(robot.load(file))["qpos"].tolist()
+        further["qpos"] = robot.posture(model)["qpos"].tolist()
+    tell_keyframes(model, robot, output)
     fixed = {name: getattr(landed, name) for name in (*NUMBERS, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
+    given |= options.given(ground=robot.ground)
     tips = request.measure == "tipping"
     made = recipe(TOUCHDOWN if tips else LANDING, file=str(file), joints=landed.joints(), **given)
+    first: Options = {**made.arguments, **{name: float(values[0]) for name, values in axes.items()}}
+    with advising(model, robot):  # what no point can be without is said before the work
+        landing_of(**first)
     return replace(made, files=(str(file),))
 
 
@@ -60,7 +73,7 @@ def run_sweep(
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
     axes, tips = grid_from_text(request.over).axes, request.measure == "tipping"
     measure = [tipping(request.samples) if tips else ambiguity(request.samples)]
-    problems = source_of(source, landed, robot, request, axes)
+    problems = source_of(source, landed, robot, request, axes, output)
     made = study(folder, problems=problems, over=axes, measure=measure, seed=request.seed)
     return compute(made, request, output)
 
@@ -93,7 +106,6 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
 
 def regimes_of(made: Study) -> list[str]:
     """Of landings at some points of the grid, in what regime each is; none for what does not land."""
-    from routh.models.drop import landing_of
     from routh.models.mujoco.landings import landing_regime
 
     grid, problems = made.plan.grid, made.plan.problems

@@ -14,7 +14,7 @@ from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
-from routh.cli.robots import RobotFile
+from routh.cli.robots import RobotFile, advising, tell_keyframes
 from routh.sampling.answers import ENOUGH
 from routh.text import for_rich, percent
 from routh.validation import Options
@@ -35,7 +35,7 @@ def run_tip(
 ) -> int:
     """Answer go or no-go, draw the picture; the exit code."""
     model = robot.load(file)
-    with output.busy("sampling touch-downs"):
+    with output.busy("sampling touch-downs"), advising(model, robot):
         found, tip = worst_heading(model, landed, robot, request)
     region = None
     if not found.motion.rates.any() and not found.motion.joints:
@@ -53,6 +53,7 @@ def run_tip(
         output.show(limits_line(limits, landed))
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
     tell_place(found, output, regime=False)
+    tell_keyframes(model, robot, output)
 
     def figure() -> Figure:
         from routh.viz.tipping import tipping_figure

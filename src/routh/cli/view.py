@@ -10,7 +10,7 @@ from routh.cli import options
 from routh.cli.exits import when_interrupted
 from routh.cli.landings import NUMBERS, Landed
 from routh.cli.output import Output
-from routh.cli.robots import RobotFile, is_robot, refuse_changes, refuse_without_robot
+from routh.cli.robots import RobotFile, advising, is_robot, refuse_changes, refuse_without_robot
 from routh.cli.run import parse_changes
 from routh.validation import Options
 
@@ -41,9 +41,12 @@ def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Op
     from routh.view import show
 
     when_interrupted(lambda: "the viewer has ended")
-    viewer = show(mechanism_of(source, start, robot), **serving)
+    mechanism = mechanism_of(source, start, robot)
+    viewer = show(mechanism, **serving)
     try:
         print(viewer.address, flush=True)  # alone on its line: terminals make it a link, scripts read it
+        if mechanism.keyframes and not robot.poses:
+            output.say("[dim]keyframes of the file are buttons in the viewer (--keyframe)[/dim]")
         output.say("[dim]open this address in a browser; Ctrl-C ends it[/dim]")
         while True:
             time.sleep(0.2)
@@ -62,7 +65,11 @@ def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mech
     file = Path(source)
     model = robot.load(file)
     words = (source, *(word for folder in robot.root or () for word in ("--root", str(folder))))
+    words += ("--ground", f"{robot.ground:.12g}") if robot.ground is not None else ()
     given = options.given(**{"--state": robot.state, "--keyframe": robot.keyframe})
     posture = tuple(str(word) for pair in given.items() for word in pair)
     more = robot.posture(model)
-    return RobotMechanism(model, name=file.stem, start=start, source=words, posture=posture, **more)
+    with advising(model, robot):
+        found = RobotMechanism(model, name=file.stem, start=start, source=words, posture=posture, **more)
+        found.place(found.start_from(None))
+    return found

@@ -113,21 +113,23 @@ def landing_of(
     window: float | None = None,
     keyframe: str | None = None,
     roots: Sequence[str] = (),
+    ground: float | None = None,
     qpos: Sequence[float] | None = None,
     **point: float,
 ) -> Landing | None:
     """The landing of the robot of a file; None where it cannot be in that posture.
 
     ``point`` has roll, pitch, yaw, speed, heading and rates, see `landing`, and joints by name, so that it
-    can be a point of a grid. A URDF gets a floating root and level ground. ``roots`` are further folders
-    whose files the model may use, ``qpos`` (nq,) or ``keyframe`` the posture to start from.
+    can be a point of a grid. A URDF gets a floating root and level ground, other files the latter at the
+    height ``ground``, m, if that is given. ``roots`` are further folders whose files the model may use,
+    ``qpos`` (nq,) or ``keyframe`` the posture to start from.
     """
     angles: Options = {name: point.pop(name) for name in ("roll", "pitch", "yaw", *MOTION) if name in point}
     given: Options = {"joint_velocities": joint_velocities, "window": window}
     given |= {"keyframe": keyframe, "qpos": qpos}
     options = {name: value for name, value in given.items() if value is not None}
     try:
-        model = _kept(file, roots=tuple(roots))
+        model = _kept(file, roots=tuple(roots), **({} if ground is None else {"ground": ground}))
         return landing(model, drop=drop, joints={**(joints or {}), **point}, **angles, **options)
     except StateError:
         return None

@@ -28,7 +28,7 @@ from routh.sim.mechanism import Control, Mechanism
 from routh.sim.mode_motion import ModeMotion, Sample
 from routh.sim.modes import Selection, select
 from routh.sim.trajectory import Event, Trajectory
-from routh.status import Status
+from routh.status import StateError, Status
 from routh.validation import Array, integer, real
 
 _FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
@@ -550,7 +550,7 @@ def checked_state(model: Model, state: State, gap: float) -> State:
     if len(gaps):
         deepest = int(np.argmin(gaps))
         if not gaps[deepest] >= -gap:
-            raise ValueError(
+            raise StateError(
                 f"state: contact {model.contacts[deepest].name!r} penetrates by {-gaps[deepest]:g} m; "
                 f"wanted gaps of at least -{gap:g} m"
             )
