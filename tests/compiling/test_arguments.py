@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from routh.compiling import kernel
+from routh.compiling import bound, kernel
 from routh.compiling.arguments import MOST
 
 
@@ -155,3 +155,20 @@ def test_threads_do_not_mix_their_arguments():
     for one in threads:
         one.join()
     assert found == [{1000 * k} for k in range(8)]
+
+
+def test_a_bound_call_reads_and_writes_its_arrays_wherever_these_came_from():
+    given, out = np.arange(6.0).reshape(2, 3), np.zeros(4)
+    call = bound(shapes, Data(given[:, ::2], 7, ((0.0, 1.0), 2.0)), 0.5, True, None, out)
+    given[1, 2] = 8.0
+    del given  # the call keeps what it needs
+    call()
+    assert out.tolist() == [2 + 20 + 700, 5.0, 0.0, 3.0]
+    out[:] = 0.0
+    call()
+    assert out[1] == 5.0
+
+
+def test_a_bound_call_says_which_argument_is_none():
+    with pytest.raises(TypeError, match="total: values"):
+        bound(total, "text")

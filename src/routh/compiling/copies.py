@@ -58,6 +58,10 @@ class Interpreted:
         with np.errstate(all="ignore"):
             return self._plain(*typed(arguments, int))
 
+    def bound(self, *arguments: Foreign) -> Callable[[], Foreign]:
+        """The call with these arguments."""
+        return functools.partial(self, *arguments)
+
     def is_ready(self, *arguments: Foreign) -> bool:
         """True: nothing is compiled."""
         return True

@@ -14,7 +14,7 @@ import pkgutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, cached_property, update_wrapper
+from functools import cache, cached_property, partial, update_wrapper
 from itertools import count
 from typing import NamedTuple
 
@@ -54,21 +54,34 @@ class Kernel:
             arguments += defaults_after(self.py_func, len(arguments))
         room = _ROOMS.pop() if _ROOMS else Room()
         try:
-            try:
-                found = _packer()(arguments, room.address)
-            except (TypeError, BufferError):
-                self._kinds(arguments)  # says which of them
-                raise
-            if found < 0:
-                raise TypeError(f"{self.name}: got more than {MOST} numbers and arrays in one call")
-            key = bytes(room.keys[:found])
-            entry = self._made.get(key)
-            if entry is None:
-                entry = self._made[key] = self._entry(arguments)
+            entry = self._packed(arguments, room)
             entry.run(room.words, room.results)
             return _result(entry.result, room.found, count())
         finally:
             _ROOMS.append(room)
+
+    def bound(self, *arguments: Foreign) -> Callable[[], Foreign]:
+        """The call with these arguments, which are looked at once: see `routh.compiling.bound`."""
+        room = Room()
+        entry = self._packed(arguments + defaults_after(self.py_func, len(arguments)), room)
+        call = partial(entry.run, room.words, room.results)
+        call.__dict__["kept"] = arguments, room  # as long as the call can be made
+        return call
+
+    def _packed(self, arguments: tuple[Foreign, ...], room: Room) -> _Entry:
+        """The code for these arguments, whose words are in the room then."""
+        try:
+            found = _packer()(arguments, room.address)
+        except (TypeError, BufferError):
+            self._kinds(arguments)  # says which of them
+            raise
+        if found < 0:
+            raise TypeError(f"{self.name}: got more than {MOST} numbers and arrays in one call")
+        key = bytes(room.keys[:found])
+        entry = self._made.get(key)
+        if entry is None:
+            entry = self._made[key] = self._entry(arguments)
+        return entry
 
     def is_ready(self, *arguments: Foreign) -> bool:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""

@@ -12,6 +12,7 @@ from routh.kernels.space import sample as space_sample
 from routh.kernels.space import workspace
 from routh.kernels.space.workspace import Books, SpaceWork
 
+Work = PlaneWork | SpaceWork
 run_plane, run_space = plane_sample.run_range, space_sample.run_range
 
 
@@ -35,24 +36,27 @@ def each_in_space(
         run_space(rows, own, outputs, work, None, books, None, row * n, (row + 1) * n)
 
 
-def run(rows: Rows, draw: Draw, seeds: np.ndarray, outputs: Outputs) -> None:
+def workspace_for(rows: Rows, n: int) -> Work:
+    """What `run` needs to draw n samples of each of these rows."""
+    nc = rows.contact.shape[2]
+    return plane_sample.workspace(nc, n) if rows.start.shape[1] == 2 * nc else workspace.workspace(nc)
+
+
+def run(rows: Rows, draw: Draw, seeds: np.ndarray, outputs: Outputs, work: Work) -> None:
     """Draw ``draw.n`` samples of all rows with ``seeds`` (rows,) uint64 into ``outputs``, on this thread.
 
     A single row goes to the kernel that other samples use too, so that it need not be compiled twice.
     """
-    nc, n = rows.contact.shape[2], draw.n
-    single = len(seeds) == 1
+    single, n = len(seeds) == 1, draw.n
     own = draw._replace(seed=seeds[0], row=0)
-    if rows.start.shape[1] == 2 * nc:
-        work = plane_sample.workspace(nc, n)
+    if isinstance(work, PlaneWork):
         if single:
             run_plane(rows, own, outputs, work, None, 0, n)
         else:
             each_in_plane(rows, draw, seeds, outputs, work)
         return
     books = draw.poisson if outputs.work.shape[3] > 0 else None
-    scratch = workspace.workspace(nc)
     if single:
-        run_space(rows, own, outputs, scratch, None, books, None, 0, n)
+        run_space(rows, own, outputs, work, None, books, None, 0, n)
     else:
-        each_in_space(rows, draw, seeds, outputs, scratch, books)
+        each_in_space(rows, draw, seeds, outputs, work, books)

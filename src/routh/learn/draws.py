@@ -6,7 +6,7 @@ numbers is not checked again; the outcomes are the same, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +14,13 @@ import numpy as np
 from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
+from routh.compiling import bound
 from routh.kernels.common.arrays import IMPULSE, Outputs, make_outputs
 from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
-from routh.kernels.own_seeds import run
+from routh.kernels.own_seeds import Work, run, workspace_for
 from routh.models.mujoco.arrivals import Arrival
-from routh.problem_rows import Problems, Rows, Scratch, empty_rows, prepare, scratch, scratch_for
+from routh.problem_rows import Problems, Rows, empty_rows, prepare, scratch
 from routh.sampling.settings import make_settings
 from routh.status import Status
 from routh.validation import Array
@@ -45,15 +46,15 @@ class Drawn(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """Arrays that the impacts of one size use one after the other."""
+    """Arrays that the impacts of one size use one after the other, and kernels with these arrays."""
 
-    skip: np.ndarray
-    restitution: Array
-    present: np.ndarray
-    size: np.ndarray
-    own: Scratch
+    given: tuple[Array, ...]  # what an arrival has: M, Jn, Jt, mu, v
     rows: Rows
     found: Outputs
+    good: np.ndarray  # (n,) bool
+    work: Work
+    prepare: Callable[[], None]
+    keep_laws: Callable[[], None]
 
 
 class Drawer:
@@ -67,26 +68,35 @@ class Drawer:
 
     def one(self, wanted: Wanted) -> Drawn:
         """The outcomes of one impact."""
-        arrival = wanted.arrival
-        nc, nt, nv = arrival.Jt.shape
-        room = self._room(nv, nc, nt, wanted.n)
-        M, Jn, Jt, mu, v = (array[None] for array in arrival[:5])
-        problems = Problems(M, Jn, Jt, mu, room.restitution, v, room.present, room.size)
-        prepare(problems, 0, 1, room.skip, room.own, room.rows)
-        draw = self._settings[nt]._replace(n=wanted.n)
-        run(room.rows, draw, np.array([wanted.seed], dtype=np.uint64), room.found)
-        return _judged(wanted, room.found, room.rows, 0)
+        arrival, n = wanted.arrival, wanted.n
+        key = (*arrival.Jt.shape, n)
+        room = self._rooms.get(key)
+        if room is None:
+            room = self._rooms[key] = self._room(arrival, n)
+        for mine, given in zip(room.given, arrival[:5], strict=True):
+            mine[:] = given
+        room.prepare()
+        draw = self._settings[key[1]]._replace(n=n)
+        run(room.rows, draw, np.array([wanted.seed], dtype=np.uint64), room.found, room.work)
+        room.keep_laws()
+        status = room.found.status[0].copy()
+        return Drawn(room.found.v[0].copy(), status, room.good & (status == _SOLVED))
 
-    def _room(self, nv: int, nc: int, nt: int, n: int) -> _Room:
-        key = (nv, nc, nt, n)
-        if key not in self._rooms:
-            rows = empty_rows(1, nv, nc, nt)
-            restitution, present = np.full((1, nc), self.restitution), np.ones((1, nc), dtype=bool)
-            size = np.array([[nv, nc, nt]], dtype=np.int32)
-            own = scratch_for(nc, nt, nv)
-            found = make_outputs(rows, n, elastic=self.restitution > 0.0)
-            self._rooms[key] = _Room(np.zeros(1, dtype=bool), restitution, present, size, own, rows, found)
-        return self._rooms[key]
+    def _room(self, arrival: Arrival, n: int) -> _Room:
+        nc, nt, nv = arrival.Jt.shape
+        problems, rows = _padded([arrival], self.restitution), empty_rows(1, nv, nc, nt)
+        found, good = make_outputs(rows, n, elastic=self.restitution > 0.0), np.zeros(n, dtype=bool)
+        M, Jn, Jt, mu, _, v, _, _ = (array[0] for array in problems)
+        laws = M, Jn, v, rows.contact[0, IMPULSE], _TOLERANCES, found.v[0], good
+        return _Room(
+            (M, Jn, Jt, mu, v),
+            rows,
+            found,
+            good,
+            workspace_for(rows, n),
+            bound(prepare, problems, 0, 1, np.zeros(1, dtype=bool), scratch(problems), rows),
+            bound(keep_laws, *laws),
+        )
 
     def many(self, wanted: Sequence[Wanted]) -> list[Drawn]:
         """The outcomes of several impacts of any sizes, by one call of a kernel in the plane and in space."""
@@ -108,7 +118,7 @@ class Drawer:
         n = max(item.n for item in wanted)
         found = make_outputs(rows, n, elastic=self.restitution > 0.0)
         seeds = np.array([item.seed for item in wanted], dtype=np.uint64)
-        run(rows, self._settings[nt]._replace(n=n), seeds, found)
+        run(rows, self._settings[nt]._replace(n=n), seeds, found, workspace_for(rows, n))
         return [_judged(item, found, rows, k) for k, item in enumerate(wanted)]
 
 

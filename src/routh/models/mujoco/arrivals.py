@@ -11,12 +11,15 @@ handled is not handled twice: closed or handled, it can close again only after i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from routh.compiling import kernel
+from routh.compiling import bound, kernel
+from routh.compiling.foreign import Foreign
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
 from routh.models.mujoco.rows import Tree, make_rows
 from routh.models.mujoco.states import Watcher, empty_made
@@ -34,6 +37,7 @@ _REOPEN = 1e-3  # m: what has closed, or was handled, can close again after it h
 _AHEAD = 16e-3  # s: how far one look reaches at least, so that not every substep needs one
 _FASTEST = 10.0  # m/s: approaches up to this speed are seen before they close
 _ACCELERATION = 150.0  # m/s^2: ... and up to this acceleration
+_ENDLESS = 2**20  # contacts: more than fit
 
 #: Fields of a model that a look depends on, and that people change.
 _CHANGING = (
@@ -92,14 +96,18 @@ class Lookout:
         self._rules[AIM], self._rules[REOPEN] = aim, rules.gap or _REOPEN
         self._rules[NEAR], self._rules[WINDOW] = rules.near, rules.horizon
         self._rules[ACCELERATION] = _ACCELERATION
+        self._told: Foreign = self._rules.data  # takes and gives numbers faster than the array
         near = self._own.data
         self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
         self._contact = near.contact
         self._motion = near.cdof, near.subtree_com, data.qvel
         self._positions = near.qpos, data.qpos
         self._moved_from_outside = bool(model.nmocap)
-        self._alone = _room_for_one()
-        self._books = np.zeros((0, COLUMNS)), np.zeros((0, COLUMNS)), np.array([-1])
+        self._counts = np.array([-1, 0])  # see `KNOWN`, `SEEN`
+        self._memory = np.zeros((0, COLUMNS))
+        #: the kernels with their arrays: what comes next, and the rows of an impact
+        self._ask: Callable[[], None] | None
+        self._form: Callable[[], None] | None
         self.refresh()
 
     def refresh(self) -> None:
@@ -114,13 +122,13 @@ class Lookout:
         margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
         self._tree = tree._replace(range=tree.range + margin)
         self._paths = _paths(tree)
-        self._make_room(8)
+        self._ask = self._form = None
         self._digest = _digest(model)
-        self._books[2][0] = -1
+        self._counts[KNOWN] = -1
 
     def forget(self) -> None:
         """A new episode begins, perhaps with a changed model: what is closed now has not closed since."""
-        self._books[2][0] = -1
+        self._counts[KNOWN] = -1
         if self._digest != _digest(self.model):
             self.refresh()
 
@@ -140,39 +148,34 @@ class Lookout:
         And for how long nothing can close that is open now, s. What closes in the event counts as handled
         from now on.
         """
-        found = self._contact
-        dist = found.dist
-        count = len(dist)
+        count = self._own.data.ncon
         if count == 0:
-            self._books[2][0] = 0
-            return math.inf, float(self._rules[UNSEEN])
-        around: Around = dist, found.includemargin, found.pos, found.frame, found.geom
-        if count == 1:  # counts as dense, for which everything would be compiled a second time
-            for mine, given in zip(self._alone, around, strict=True):
-                mine[0] = given[0]
-            around = self._alone
-        elif count > len(self._books[0]):
-            self._make_room(2 * count)
-        self._rules[HORIZON] = horizon
-        result: tuple[float, float] = next_event(self._paths, around, self._motion, self._rules, self._books)
-        return result
-
-    def _make_room(self, contacts: int) -> None:
-        old = self._books[0]
-        memory, now = np.zeros((contacts, COLUMNS)), np.zeros((contacts, COLUMNS))
-        memory[: len(old)] = old[:contacts]
-        self._books = memory, now, self._books[2]
-        self._made = empty_made(1, contacts + 2 * len(self._tree.limits), self.model.nv)
+            self._counts[KNOWN] = 0
+            return math.inf, self._told[UNSEEN]
+        if self._ask is None or count > len(self._memory):
+            known, size = self._memory, max(2 * count, len(self._memory))
+            self._memory = np.zeros((size, COLUMNS))
+            self._memory[: len(known)] = known
+            books: Books = self._memory, np.zeros((size, COLUMNS)), self._counts
+            arrays = self._paths, _wherever(self._contact), self._motion, self._rules, books
+            self._ask = bound(next_event, *arrays)
+        told = self._told
+        told[HORIZON], self._counts[SEEN] = horizon, count
+        self._ask()
+        return told[EVENT], told[SAFE]
 
     def arrival(self) -> Arrival | None:
         """The rows that take part in the state that was last looked at; None where there are none."""
         watcher, seen = self._watcher, self._own.data.ncon
+        room = watcher.seen
         watcher.take(0, 0, seen, self.data.qvel)
-        if seen > len(self._books[0]):
-            self._make_room(2 * seen)
-        watcher.seen.dist[:seen] -= self._contact.includemargin
+        if self._form is None or watcher.seen is not room:  # there was not enough of it
+            nv, room = self.model.nv, watcher.seen
+            self._made = empty_made(1, len(room.dist) + 2 * len(self._tree.limits), nv)
+            self._form = bound(make_rows, self._tree, room, watcher.limits, np.empty((3, nv)), self._made)
+        room.dist[:seen] -= self._contact.includemargin
+        self._form()
         made = self._made
-        make_rows(self._tree, watcher.seen, watcher.limits, np.empty((3, self.model.nv)), made)
         count = int(made.first[1])
         if not count:
             return None
@@ -183,13 +186,19 @@ class Lookout:
         return Arrival(*motion, dist, kind, pair, ordinal, self._labels)
 
 
-def _room_for_one() -> Around:
-    """Arrays of two contacts, the second one without geoms, with strides like those of MuJoCo's own."""
+def _wherever(contact: Foreign) -> Around:
+    """Arrays over all contacts that a workspace can ever find, where there is one at least.
 
-    def strided(*shape: int, kind: type = np.float64) -> np.ndarray:
-        return np.full((2, *shape, 2), -1, dtype=kind)[..., 0]
+    MuJoCo puts them at the beginning of the data's own memory, where each look writes them anew.
+    """
+    step = contact.dist.strides[0]
 
-    return strided(), strided(), strided(3), strided(9), strided(2, kind=np.int32)
+    def endless(values: np.ndarray) -> np.ndarray:
+        return as_strided(values, (_ENDLESS, *values.shape[1:]), (step, *values.strides[1:]))
+
+    found = contact.dist, contact.includemargin, contact.pos, contact.frame, contact.geom
+    dist, margin, pos, frame, geom = map(endless, found)
+    return dist, margin, pos, frame, geom
 
 
 def _digest(model: MjModel) -> tuple[bytes | float, ...]:
@@ -251,11 +260,13 @@ ACCELERATION = 5  # m/s^2: no contact is accelerated more, for how long nothing 
 UNSEEN = 6  # s: what is out of reach cannot close earlier
 NEAR = 7  # m: contacts that are as near when an event begins take part in it
 WINDOW = 8  # s: ... and those that close so soon after
-RULES = 9
+EVENT, SAFE = 9, 10  # s: answers, see `next_event`
+RULES = 11
 
 Around = tuple[Array, Array, Array, Array, np.ndarray]  # dist (c,), includemargin (c,), pos, frame, geom
 Motion = tuple[Array, Array, Array]  # cdof (nv, 6), subtree_com (nbody, 3), qvel
-Books = tuple[Array, Array, np.ndarray]  # memory (rows, COLUMNS), room for the next one, rows known (1,)
+Books = tuple[Array, Array, np.ndarray]  # memory (rows, COLUMNS), room for the next one, counts (2,)
+KNOWN, SEEN = 0, 1  # counts: rows in the memory, -1 when an episode begins; contacts of now
 
 
 @kernel
@@ -336,10 +347,10 @@ def look_at_rows(
     paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books
 ) -> tuple[int, float]:
     """Fill in the rows of now; their number, and for how long no open one can close, s."""
-    memory, now, known = books
+    memory, now, counts = books
     dist, margin, pos, _, geom = around
     count, safe = 0, rules[UNSEEN]
-    for contact in range(dist.shape[0]):
+    for contact in range(counts[SEEN]):
         first, second = geom[contact, 0], geom[contact, 1]
         if first < 0 or second < 0:
             continue
@@ -348,7 +359,7 @@ def look_at_rows(
         row[X], row[Y], row[Z] = pos[contact, 0], pos[contact, 1], pos[contact, 2]
         row[DEPTH] = dist[contact] - margin[contact]
         row[SPEED] = normal_speed(paths, contact, around, motion)
-        judge_row(memory, known[0], row, rules)
+        judge_row(memory, counts[KNOWN], row, rules)
         if row[DEPTH] > 0.0:
             safe = min(safe, earliest(row, rules))
         count += 1
@@ -356,15 +367,14 @@ def look_at_rows(
 
 
 @kernel
-def next_event(
-    paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books
-) -> tuple[float, float]:
+def next_event(paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books) -> None:
     """When the first event begins, s from now (infinite: none within the horizon), and the safe time, s.
 
-    The contacts that close then are remembered as handled; so are those of events with too few contacts.
+    Both stand in the rules then. The contacts that close then are remembered as handled; so are those of
+    events with too few contacts.
     """
     count, safe = look_at_rows(paths, around, motion, rules, books)
-    memory, now, known = books
+    memory, now, counts = books
     found = math.inf
     while found == math.inf:
         first = math.inf
@@ -387,5 +397,5 @@ def next_event(
     for k in range(count):
         for column in range(COLUMNS):
             memory[k, column] = now[k, column]
-    known[0] = count
-    return found, safe
+    counts[KNOWN] = count
+    rules[EVENT], rules[SAFE] = found, safe
