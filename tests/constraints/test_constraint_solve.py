@@ -1,5 +1,6 @@
 """The energy method: laws, stability, invariance, refusals."""
 
+import copy
 import itertools
 
 import numpy as np
@@ -9,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve
-from routh.constraints.friction import Modes, solve_coulomb
+from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve, solve_many
+from routh.constraints.friction import solve_coulomb
 from routh.constraints.springs import solve_active_set
 from routh.constraints.system import residuals_of
 from routh.status import Status
@@ -57,7 +58,7 @@ def test_active_set_agrees_with_enumeration(trial):
     found, wanted = solve_active_set(rows), enumerate_lcp(rows)
     assert found.converged
     np.testing.assert_allclose(found.y, wanted, atol=1e-8 * np.abs(rows.c).max())
-    compiled = solve_coulomb(rows, Modes.first(rows))
+    compiled = solve_coulomb(rows)
     np.testing.assert_allclose(compiled.force, rows.S * wanted, atol=1e-8 * np.abs(rows.S * rows.c).max())
 
 
@@ -244,3 +245,65 @@ TWO = Bilateral(np.eye(2), [0, 0], stiffness=1)
 def test_refusals_say_what_came_and_what_was_wanted(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def moved(rng, given):
+    """The same mechanism at another state: other numbers, gaps some of which are open, the same kinds."""
+    items = []
+    for item in given.constraints:
+        other = copy.copy(item)
+        phi = item.phi + 1e-3 * rng.normal(size=len(item)) * np.abs(item.phi).max()
+        other.__dict__.update(phi=phi + (rng.random(len(item)) < 0.3) * np.abs(phi).max())
+        items.append(other)
+    v = given.v + 0.1 * rng.normal(size=given.nv)
+    return ConstrainedSystem(given.M * rng.uniform(0.9, 1.1), given.f, v, items, given.dt)
+
+
+@pytest.mark.parametrize("kinds", ["b", "u", "c", "bu", "uccb"])
+def test_many_are_solved_as_each_alone_to_the_bit(kinds):
+    rng = np.random.default_rng(len(kinds))
+    first = system(rng, kinds)
+    systems = [moved(rng, first) for _ in range(140)]
+    one, two = solve_many(systems, threads=1), solve_many(systems, threads=2)
+    then = [moved(rng, given) for given in systems]
+    warm = solve_many(then, warm=two)
+    for k in (*range(0, 140, 9), *np.flatnonzero(one.rescued)):
+        alone = solve(systems[k])
+        for found in (one[k], two[k]):
+            assert found.v.tolist() == alone.v.tolist() == one.v[k].tolist()
+            for name in ("forces", "rates", "deformations", "modes"):
+                pairs = zip(getattr(found, name), getattr(alone, name), strict=True)
+                assert all(np.array_equal(a, b) for a, b in pairs)
+            assert (found.solver, found.status) == (alone.solver, alone.status)
+        assert all(
+            np.array_equal(each[k], force) for each, force in zip(one.forces, alone.forces, strict=True)
+        )
+        assert warm[k].v.tolist() == solve(then[k], warm=alone).v.tolist() == warm.v[k].tolist()
+    assert one.ok == all(solve(given).status is Status.SOLVED for given in systems)
+    assert one.residual.max() < 1e-9
+
+
+def test_what_newton_does_not_solve_is_solved_one_by_one_and_keeps_its_place(monkeypatch):
+    rng = np.random.default_rng(5)
+    first = system(rng, "cu")
+    systems = [moved(rng, first) for _ in range(6)]
+    wanted = solve_many(systems)
+    monkeypatch.setattr("routh.constraints.many.tolerances.COULOMB_ITERATION", 0.0)
+    found = solve_many(systems)
+    assert found.rescued.all()
+    assert found.ok
+    np.testing.assert_allclose(found.v, wanted.v, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(solve_many(systems, warm=found).v, wanted.v, rtol=1e-7, atol=1e-9)
+    sparse_ones = [ConstrainedSystem(sparse.csr_array(s.M), s.f, s.v, s.constraints, s.dt) for s in systems]
+    np.testing.assert_allclose(solve_many(sparse_ones).v, wanted.v, rtol=1e-7, atol=1e-9)
+
+
+def test_many_refuse_what_is_not_one_mechanism():
+    rng = np.random.default_rng(0)
+    systems = [system(rng, "b"), system(rng, "u")]
+    with pytest.raises(ValueError, match=r"systems\[1\]: got \(.*Unilateral.*wanted the velocities and"):
+        solve_many(systems)
+    with pytest.raises(ValueError, match="systems: got none"):
+        solve_many([])
+    with pytest.raises(ValueError, match="warm: got the result of 1 steps; wanted 2"):
+        solve_many(systems[:1] * 2, warm=solve_many(systems[:1]))

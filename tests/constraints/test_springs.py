@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from routh.constraints import Bilateral, ConstrainedSystem, springs
-from routh.constraints.friction import Modes, solve_coulomb
+from routh.constraints.friction import solve_coulomb
 from routh.constraints.springs import least_squares, solve_springs
 from routh.constraints.system import DenseMass, SparseMass
 
@@ -124,7 +124,7 @@ def test_compiled_elimination_keeps_soft_rows_beside_stiff_ones(trial, layout):
     thin = sparse.csr_array if layout != "dense" else np.asarray
     system = ConstrainedSystem(thin(M), np.zeros(6), v, [Bilateral(thin(G), np.zeros(5), stiffness=K)], 0.01)
     rows = system.rows
-    found = solve_coulomb(rows, Modes.first(rows))
+    found = solve_coulomb(rows)
     white = DenseMass(M).whiten(G)
     N = rows.S[:, None] * white
     wanted = rows.S * exact(N, N, rows.c)

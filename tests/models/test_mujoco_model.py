@@ -211,8 +211,8 @@ def test_compiled_contacts_with_the_ground_are_the_readable_ones():
       </worldbody></mujoco>"""
     quick = MujocoModel(mujoco.MjModel.from_xml_string(text), self_contacts=False)
     slow = MujocoModel(mujoco.MjModel.from_xml_string(text), self_contacts=False)
-    assert quick._ground is not None
-    slow._ground = None  # the way of all other contacts
+    assert quick.ground is not None
+    slow.ground = None  # the way of all other contacts
     rng = np.random.default_rng(1)
     for _ in range(3):
         v = rng.normal(size=quick.nv)

@@ -13,6 +13,7 @@ from constraints_swap import arm, lift, ruler
 from routh.constraints import Compliance, forces_at, from_model, inputs_for, solve
 from routh.models.mujoco import MujocoModel
 from routh.models.robot import UnrepresentedWarning
+from routh.sim.robot_steps import RobotMarch
 from routh.status import ModelError
 
 NO_CONTACT = '<option><flag contact="disable"/></option>'
@@ -418,3 +419,82 @@ def test_mechanisms_that_mujoco_does_not_hold_stand(make):
         data.ctrl[:] = what.ctrl
         mujoco.mj_step(mj, data, nstep=round(0.5 / what.dt))
         assert not np.abs(data.qvel).max() < 1e3
+
+
+BOX_ON_BOX = TILTED.replace("JOINT", "<freejoint/>")
+#: a leg over the floor: limits and points over a plane, a round foot, springs with memory, motors
+HOPPER = """<mujoco><default><geom conaffinity="0"/></default><worldbody>
+  <geom type="plane" size="5 5 1" friction="0.7" conaffinity="1"/>
+  <body pos="0 0 0.35"><freejoint/><geom type="box" size="0.1 0.08 0.05" mass="3"/>
+  <body pos="0.05 0 0"><joint name="hip" axis="0 1 0" range="-30 20" limited="true" damping="0.5"/>
+  <geom type="capsule" size="0.03" mass="1" fromto="0 0 0 0.1 0 -0.2"/>
+  <body pos="0.1 0 -0.2"><joint name="knee" axis="0 1 0" range="-60 60" limited="true" armature="0.01"/>
+  <geom type="capsule" size="0.03" mass="0.5" fromto="0 0 0 -0.1 0 -0.2"/></body></body></body></worldbody>
+  <actuator><motor joint="hip" gear="5"/><motor joint="knee" gear="3"/></actuator></mujoco>"""
+WITH_SPRINGS = Compliance(1e7, 50.0, tangential_stiffness=1e5, tangential_damping=30.0, anticipate=True)
+COMPILED = {
+    "everything": (EVERYTHING, {"stiffness": 1e4}, {"u": [0.4, 0.3, 2.0, -0.7]}),
+    "as soft as solref says": (EVERYTHING, {"stiffness": "solref"}, {"u": None}),
+    "points over a plane": (HOPPER, {}, {"u": lambda state: np.sin(30.0 * state.t + np.arange(2.0))}),
+    "friction with springs": (HOPPER, {}, {"u": [0.3, -0.2], "compliance": WITH_SPRINGS}),
+    "faces": (BOX_ON_BOX, {}, {"force": lambda state: 0.1 * np.cos(np.arange(6.0) + 9.0 * state.t)}),
+    "pairs of shapes": (lift(2, 300.0).xml, {"stiffness": 1e8}, {"compliance": Compliance(1e8, 10.0)}),
+}
+
+
+def readable(system, warm):
+    return solve(system, warm=warm)
+
+
+@pytest.mark.parametrize("case", COMPILED)
+@pytest.mark.filterwarnings("ignore::routh.models.robot.UnrepresentedWarning")
+def test_compiled_steps_are_those_of_the_readable_loop(case):
+    xml, setting, options = COMPILED[case]
+    model = MujocoModel(compiled(xml), **setting)
+    start = routh.State(model.mujoco.qpos0, 0.3 * np.cos(np.arange(model.nv)), 0.2)
+    options = {"dt": 4e-3, "duration": 0.2, **options}
+    found = routh.step_through(model, start, **options)
+    wanted = routh.step_through(model, start, rule=readable, **options)
+    assert found.ok
+    assert wanted.ok
+    for name in ("t", "q", "v", "impulses"):
+        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-6, atol=1e-8)
+    for told in ("forces", "deformations", "energies"):
+        assert list(getattr(found, told)) == list(getattr(wanted, told))
+        for name, values in getattr(wanted, told).items():
+            size = np.abs(values).max(initial=1e-9)
+            np.testing.assert_allclose(getattr(found, told)[name], values, atol=1e-6 * size)
+    assert [(e.kind, e.index, e.contacts) for e in found.events] == [
+        (e.kind, e.index, e.contacts) for e in wanted.events
+    ]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.filterwarnings("ignore::routh.models.robot.UnrepresentedWarning")
+def test_many_robots_move_as_each_does_alone(threads):
+    model = MujocoModel(compiled(HOPPER))
+    rng = np.random.default_rng(0)
+    states = [routh.State(model.mujoco.qpos0, rng.normal(size=model.nv)) for _ in range(130)]
+    u, options = rng.normal(size=(130, 10, 2)), {"dt": 0.01, "duration": 0.1}
+    found = routh.step_through_many(model, states, u=u, threads=threads, **options)
+    assert found.ok
+    for k in (0, 65, 129):
+        own = lambda state, k=k: u[k, round(state.t / 0.01)]  # noqa: E731
+        alone = routh.step_through(model, states[k], u=own, **options)
+        assert found[k].q.tolist() == alone.q[[0, -1]].tolist()
+        assert found[k].forces["contacts"][-1].tolist() == alone.forces["contacts"][-1].tolist()
+
+
+def test_steps_of_robots_that_compiled_code_does_not_solve_are_solved_by_the_readable_solver(monkeypatch):
+    xml, _, options = COMPILED["points over a plane"]
+    model = MujocoModel(compiled(xml))
+    start = routh.State(model.mujoco.qpos0, 0.3 * np.cos(np.arange(model.nv)))
+    options = {"dt": 4e-3, "duration": 0.1, **options}
+    wanted = routh.step_through(model, start, **options)
+    plan = RobotMarch._plan
+    monkeypatch.setattr(RobotMarch, "_plan", lambda self: plan(self)._replace(tolerance=0.0))
+    found = routh.step_through(model, start, **options)
+    assert found.ok
+    np.testing.assert_allclose(found.q, wanted.q, rtol=1e-6, atol=1e-8)
+    size = np.abs(wanted.forces["contacts"]).max()
+    np.testing.assert_allclose(found.forces["contacts"], wanted.forces["contacts"], atol=1e-6 * size)

@@ -15,6 +15,8 @@ from routh.constraints.gradients import state_gradient as state_gradient
 from routh.constraints.inverse import InverseResult as InverseResult
 from routh.constraints.inverse import forces_at as forces_at
 from routh.constraints.inverse import inputs_for as inputs_for
+from routh.constraints.many import ManyForces as ManyForces
+from routh.constraints.many import solve_many as solve_many
 from routh.constraints.solve import ConstraintForces as ConstraintForces
 from routh.constraints.solve import solve as solve
 from routh.constraints.stiffness import Hertz as Hertz

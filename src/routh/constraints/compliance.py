@@ -18,7 +18,7 @@ from routh.validation import Array, DenseOrSparse, Options
 #: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.
 SPARSE_NV = 96
 #: m, of the springs that press bounded rows: so little that they hold no energy
-_PRESSED = 1e-12
+PRESSED = 1e-12
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,9 @@ def _of_model(rows: SpringRows, nt: int, compliance: Compliance) -> Bilateral | 
     return Contact(
         np.zeros((n, nv)),
         Jt,
-        np.full(n, -_PRESSED),
+        np.full(n, -PRESSED),
         mu=1.0,
-        stiffness=limit / _PRESSED,
+        stiffness=limit / PRESSED,
         tangential_stiffness=rows.stiffness,
         tangential_damping=rows.damping,
         deformation=deformation,

@@ -24,7 +24,7 @@ from routh.constraints.system import ActingRows, DenseMass, flat_rows, residuals
 from routh.friction.cones import ContactMode
 from routh.kernels.constraints import data as kernel
 from routh.kernels.constraints.data import make_scratch
-from routh.kernels.constraints.settle import solve_rows
+from routh.kernels.constraints.settle import COLD, GIVEN, solve_rows
 from routh.lcp import convex
 from routh.validation import Array, DenseOrSparse
 
@@ -43,11 +43,10 @@ class Modes:
     weakening: Array  # (nc,), mu lambda_n / |tau| where slipping
 
     @staticmethod
-    def first(rows: ActingRows) -> Modes:
-        """Everything that is pressed acts, and sticks where it can."""
-        mode = np.where(rows.c[rows.normals] > 0.0, np.where(can_stick(rows), STICKS, SLIDES), SEPARATES)
-        direction = np.zeros((rows.nc, rows.nt))
-        return Modes(np.ones(rows.nu, dtype=bool), mode, direction, np.zeros(rows.nc))
+    def none(rows: ActingRows) -> Modes:
+        """Nothing acts."""
+        idle = np.zeros(rows.nu, dtype=bool), np.zeros(rows.nc, dtype=np.int64)
+        return Modes(*idle, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
 
     @staticmethod
     def slipping(rows: ActingRows, active: np.ndarray, mode: np.ndarray, pull: Array, limit: Array) -> Modes:
@@ -162,8 +161,11 @@ class CoulombResult:
     residual: float
 
 
-def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
-    """Newton's method on the modes from ``modes``; the best iterate is returned, with its residual.
+def solve_coulomb(rows: ActingRows, modes: Modes | None = None, *, start: int = GIVEN) -> CoulombResult:
+    """Newton's method on the modes; the best iterate is returned, with its residual.
+
+    It starts from ``modes`` as they are, or, with ``start=WARM``, as those of the step before; without any,
+    everything that is pressed acts, and sticks where it can.
 
     Three rules for a slip that turns round are tried in turn. "Stick" is right for ordinary friction.
     The others are for friction so large that a contact jams: the slip may really reverse ("turn"), or a
@@ -171,21 +173,21 @@ def solve_coulomb(rows: ActingRows, modes: Modes) -> CoulombResult:
     """
     layout, terms, entries, order = flat_rows(rows)
     own = make_scratch(layout, entries)
+    modes, start = (Modes.none(rows), COLD) if modes is None else (modes, start)
     acts = np.concatenate([modes.active, modes.mode]).astype(np.int64)
-    start = kernel.Modes(acts, modes.direction.copy(), modes.weakening.copy())
-    left, solves = solve_rows(layout, terms, float(rows.h), own, start, tolerances.COULOMB_ITERATION)
+    found = kernel.Modes(acts, modes.direction.copy(), modes.weakening.copy())
+    enough = tolerances.COULOMB_ITERATION
+    left, solves = solve_rows(layout, terms, float(rows.h), own, found, enough, start)
     residual = max(left) if np.all(np.isfinite(left)) else np.inf
-    if not residual < tolerances.COULOMB_ITERATION:
+    if not residual < enough:
         nothing = residuals_of(rows, np.zeros(len(rows))).largest
         if not residual < nothing:  # none of the modes was better than no force at all
-            open_ = np.zeros(rows.nu, bool), np.zeros(rows.nc, int)
-            idle = Modes(*open_, 0.0 * start.direction, 0.0 * rows.mu)
-            return CoulombResult(np.zeros(len(rows)), np.zeros(rows.mass.nv), idle, solves, nothing)
+            none = np.zeros(len(rows)), np.zeros(rows.mass.nv)
+            return CoulombResult(*none, Modes.none(rows), solves, nothing)
     acceleration = np.empty(rows.mass.nv)
     acceleration[order] = own.motion[kernel.BEST]
-    active, mode = start.acts[: rows.nu] == 1, start.acts[rows.nu :]
-    found = Modes(active, mode, start.direction, start.weakening)
-    return CoulombResult(own.rows[kernel.KEPT].copy(), acceleration, found, solves, float(residual))
+    told = Modes(found.acts[: rows.nu] == 1, found.acts[rows.nu :], found.direction, found.weakening)
+    return CoulombResult(own.rows[kernel.KEPT].copy(), acceleration, told, solves, float(residual))
 
 
 def solve_from_anywhere(rows: ActingRows) -> CoulombResult:

@@ -21,8 +21,9 @@ from routh.constraints.friction import (
 )
 from routh.constraints.springs import solve_active_set
 from routh.constraints.system import ActingRows, ConstrainedSystem, Residuals, residuals_of
-from routh.constraints.types import Contact, Unilateral
+from routh.constraints.types import Contact
 from routh.friction.cones import ContactMode
+from routh.kernels.constraints.settle import WARM
 from routh.status import Status
 from routh.validation import Array, choice
 
@@ -103,28 +104,15 @@ def gather(system: ConstrainedSystem, arrays: Sequence[np.ndarray]) -> Array:
     return flat
 
 
-def warm_modes(system: ConstrainedSystem, earlier: ConstraintForces | None) -> Modes:
-    """The modes of an earlier solve of the same constraints, as a start for this one."""
-    rows = system.rows
-    modes = Modes.first(rows)
-    if earlier is None or len(earlier.system.constraints) != len(system.constraints):
-        return modes
-    before = earlier.numbered_modes()
-    for part in rows.parts:
-        numbers = before[part.index]
-        if len(numbers) != len(system.constraints[part.index]):
-            continue
-        if part.nt:
-            here = part.at[:, 0] - rows.normals.start
-            code, direction = numbers[part.keep, 0], numbers[part.keep, 1:]
-            known = (code == SLIDES) & (np.abs(direction).max(axis=1) > 0.0)
-            mode = np.where(known | ~can_stick(rows)[here], SLIDES, STICKS)
-            # a contact that was open stays so unless it would push if nothing else did
-            modes.mode[here] = np.where(code == SEPARATES, modes.mode[here], mode)
-            modes.direction[here] = np.where((modes.mode[here] == SLIDES)[:, None], direction, 0.0)
-        elif isinstance(system.constraints[part.index], Unilateral):
-            modes.active[part.at - rows.nb] = numbers
-    return modes
+def modes_before(system: ConstrainedSystem, earlier: ConstraintForces | None) -> Modes | None:
+    """The modes of an earlier solve of the same constraints, as far as their rows act now."""
+    sizes = [] if earlier is None else [len(item) for item in earlier.system.constraints]
+    if earlier is None or sizes != [len(item) for item in system.constraints]:
+        return None
+    rows, flat = system.rows, gather(system, earlier.numbered_modes())
+    direction = flat[rows.tangents].reshape(rows.nc, rows.nt)
+    active = flat[rows.nb : rows.nb + rows.nu] != 0.0
+    return Modes(active, flat[rows.normals].astype(np.int64), direction, np.zeros(rows.nc))
 
 
 #: up to so many contacts drawn modes have a chance
@@ -148,8 +136,13 @@ def solve(
     warm : the result of the step before, to start from.
     """
     choice("solver", solver, SOLVERS)
+    found, name = _energy(system.rows, modes_before(system, warm), solver)
+    return told(system, found, name)
+
+
+def told(system: ConstrainedSystem, found: CoulombResult, name: str) -> ConstraintForces:
+    """Forces of the acting rows with all that follows from them; ``name`` of the solver."""
     rows = system.rows
-    found, name = _energy(rows, warm_modes(system, warm), solver)
     residuals = residuals_of(rows, found.force)
     residual = residuals.largest
     rates, ends = _ends(rows, found)
@@ -160,7 +153,7 @@ def solve(
         v=v,
         rates=scatter(system, rates),
         deformations=_all_deformations(system, ends, v),
-        status=Status.SOLVED if residual < _tolerance(rows) else Status.NUMERICAL,
+        status=Status.SOLVED if residual < tolerance_of(rows.mu) else Status.NUMERICAL,
         residuals=residuals,
         residual=residual,
         method="energy",
@@ -170,44 +163,52 @@ def solve(
     )
 
 
-def _tolerance(rows: ActingRows) -> float:
-    huge = rows.mu.max(initial=0.0) > tolerances.HUGE_FRICTION
+def tolerance_of(mu: Array) -> float:
+    """Of the residual of steps with these friction coefficients."""
+    huge = mu.max(initial=0.0) > tolerances.HUGE_FRICTION
     return tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
 
 
-def _energy(rows: ActingRows, modes: Modes, solver: str) -> tuple[CoulombResult, str]:
+def name_of(rows: ActingRows) -> str:
+    """Of the algorithm that Newton's method on the modes is for these rows."""
     if len(rows) == 0:
-        return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), modes, 0, 0.0), "none"
-    rough = bool(can_stick(rows).any())
-    if rough and solver == "cone-program":
-        return solve_cone(rows), "cone-program"
-    found = solve_coulomb(rows, modes)
-    if not rough:
-        if not found.residual < tolerances.COULOMB_ITERATION:
-            return _frictionless(rows, modes)
-        return found, "linear" if rows.nb == len(rows) else "active-set"
-    if solver == "auto" and not found.residual < tolerances.COULOMB_ITERATION:
+        return "none"
+    if can_stick(rows).any():
+        return "newton"
+    return "linear" if rows.nb == len(rows) else "active-set"
+
+
+def _energy(rows: ActingRows, modes: Modes | None, solver: str) -> tuple[CoulombResult, str]:
+    name = name_of(rows)
+    if name == "none":
+        return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), Modes.none(rows), 0, 0.0), name
+    if name == "newton" and solver == "cone-program":
+        return solve_cone(rows), solver
+    found = solve_coulomb(rows, modes, start=WARM)
+    if found.residual < tolerances.COULOMB_ITERATION:
+        return found, name
+    if name != "newton":
+        return _frictionless(rows), name
+    if solver == "auto":
         other = solve_cone(rows)
         if not other.residual < tolerances.RESIDUAL and rows.nc <= FEW_CONTACTS:
             again = solve_from_anywhere(rows)
             found = again if again.residual < found.residual else found
         if other.residual < found.residual:
             return other, "cone-program"
-    return found, "newton"
+    return found, name
 
 
-def _frictionless(rows: ActingRows, modes: Modes) -> tuple[CoulombResult, str]:
+def _frictionless(rows: ActingRows) -> CoulombResult:
     """By orthogonal transformations and, where full steps would cycle, a line search."""
     plain = rows.frictionless()
-    start = np.concatenate([np.ones(rows.nb, bool), modes.active, modes.mode != SEPARATES])
-    found = solve_active_set(plain, start)
+    found = solve_active_set(plain)
     force = np.zeros(len(rows))
     force[: len(plain)] = plain.S * found.y
     active = found.active[rows.nb :]
     mode = np.where(active[rows.nu :], SLIDES, SEPARATES)
     shown = Modes(active[: rows.nu], mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
-    name = "active-set" if len(plain) > rows.nb else "linear"
-    return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0), name
+    return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0)
 
 
 def _ends(rows: ActingRows, found: CoulombResult) -> tuple[Array, Array]:

@@ -24,6 +24,7 @@ from routh.kernels.constraints.data import DENSE, SPARSE, Layout, Terms, make_te
 from routh.kernels.constraints.scaling import factorise
 from routh.validation import Array, DenseOrSparse, real, real_array
 
+KINDS = Bilateral, Unilateral, Contact  # in the order of rows
 #: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).
 TANGENTIAL_DAMPER = 1e6
 ROOM = 4  # entries of sparse factors, as a multiple of those of a matrix in which everything acts
@@ -192,8 +193,7 @@ class ActingRows:
         self.mass = system.mass
         pairs = list(enumerate(system.constraints))
         groups = [
-            [_Part(index, item, h) for index, item in pairs if isinstance(item, kind)]
-            for kind in (Bilateral, Unilateral, Contact)
+            [ActingPart(index, item, h) for index, item in pairs if isinstance(item, kind)] for kind in KINDS
         ]
         self.nb, self.nu, self.nc = (sum(len(part.keep) for part in parts) for parts in groups)
         contacts = groups[2]
@@ -276,7 +276,7 @@ class ActingRows:
         return self.mass.solve(self.G.T @ force)
 
 
-class _Part:
+class ActingPart:
     """The acting rows of one constraint: which of its rows, and their numbers phi, K, B and gamma, (4, n)."""
 
     at: np.ndarray  # places among all rows: (n,) or, of contacts, (n, 1 + nt), normal first
@@ -300,6 +300,23 @@ class _Part:
         damper = damper if item.tangential_damping is None else item.tangential_damping
         springs = np.repeat([item.tangential_stiffness[keep], damper[keep]], nt, axis=1)
         self.tangential = np.array([item.deformation[keep].ravel(), *springs, item.bias[keep, 1:].ravel()])
+
+
+def row_numbers(kinds: Sequence[tuple[type, int]], nt: int) -> list[np.ndarray]:
+    """Where the rows of constraints stand if all of them act, (n,) or, of contacts, (nc, 1 + nt).
+
+    ``kinds``: class and number of rows or contacts of each constraint; the order is that of `ActingRows`.
+    """
+    found, first = [np.zeros(0, dtype=np.int64)] * len(kinds), 0
+    for wanted in KINDS:
+        for k, (kind, count) in enumerate(kinds):
+            if kind is wanted:
+                found[k], first = np.arange(first, first + count), first + count
+    for k, (kind, count) in enumerate(kinds):
+        if kind is Contact:
+            tangents = np.arange(first, first + count * nt).reshape(count, nt)
+            found[k], first = np.column_stack([found[k], tangents]), first + count * nt
+    return found
 
 
 def _stack(blocks: list[DenseOrSparse], system: ConstrainedSystem) -> DenseOrSparse:
@@ -335,12 +352,18 @@ def flat_rows(rows: ActingRows) -> Flat:
     if isinstance(rows.mass, SparseMass):
         return _sparse(rows, rows.mass)
     nv, half = rows.mass.nv, rows.mass.half
-    pattern, start = np.zeros(len(rows), dtype=np.int64), np.zeros(nv, dtype=np.int64)
-    columns = np.arange(nv)[None].copy(), np.array([nv]), start, np.zeros(0, dtype=np.int64)
-    layout = Layout(DENSE, rows.nb, rows.nu, rows.nc, rows.nt, pattern, *columns)
+    layout = dense_layout((rows.nb, rows.nu, rows.nc, rows.nt), nv)
     whole, G = np.ascontiguousarray(half), np.ascontiguousarray(rows.G)
     terms = Terms(whole, whole, np.zeros(nv), rows.v_free, G, rows.numbers, rows.mu)
     return layout, terms, 0, np.arange(nv)
+
+
+def dense_layout(counts: tuple[int, int, int, int], nv: int) -> Layout:
+    """Bilateral and unilateral rows, contacts and tangents of each, all on all velocities."""
+    nb, nu, nc, nt = counts
+    pattern, start = np.zeros(nb + nu + nc * (1 + nt), dtype=np.int64), np.zeros(nv, dtype=np.int64)
+    columns = np.arange(nv)[None].copy(), np.array([nv]), start, np.zeros(0, dtype=np.int64)
+    return Layout(DENSE, *counts, pattern, *columns)
 
 
 def _sparse(rows: ActingRows, mass: SparseMass) -> Flat:

@@ -5,20 +5,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
-from routh.constraints import Compliance, ElasticFoundation, from_model, solve
-from routh.constraints.system import TANGENTIAL_DAMPER, elimination_order
+from routh.constraints import (
+    Compliance,
+    ConstrainedSystem,
+    Contact,
+    ElasticFoundation,
+    Unilateral,
+    from_model,
+    solve,
+)
+from routh.constraints.system import TANGENTIAL_DAMPER, dense_layout, elimination_order, row_numbers
 from routh.constraints.types import CoordinateLimit, StateConstraint
 from routh.kernels.common.slices import run_slices
 from routh.kernels.constraints.data import DAMPING, DENSE, SPARSE, STIFFNESS, Layout, make_scratch, make_terms
 from routh.kernels.constraints.march import (
     DONE,
     GOING,
+    LOST,
     STATE,
     STUCK,
     Plan,
@@ -30,6 +40,7 @@ from routh.kernels.constraints.march import (
 from routh.kernels.constraints.place import Limits, Surface, make_space
 from routh.kernels.motion.place import make_place
 from routh.models.base import Model, State
+from routh.models.mujoco.model import MujocoModel
 from routh.models.planar import PlanarModel
 from routh.models.spatial.model import SpatialModel
 from routh.sim.trajectory import Event, Trajectory, contact_changes
@@ -43,9 +54,11 @@ AT_ONCE = 200  # steps between looks at the clock
 
 
 def suits(model: Model, compliance: Compliance, constraints: Sequence[StateConstraint]) -> bool:
-    """Whether compiled code can step through it: free bodies or few links, and laws that are numbers."""
+    """Whether compiled code can step through it: free bodies, few links, MuJoCo; laws that are numbers."""
     if callable(compliance.stiffness) or callable(compliance.damping):
         return False
+    if type(model) is MujocoModel:
+        return not constraints
     limits = all(isinstance(item, CoordinateLimit) for item in constraints)
     if type(model) is PlanarModel:
         return limits and model.nv <= MOST_VELOCITIES
@@ -77,10 +90,10 @@ class March:
         steps: int,
         every: int,
     ) -> None:
-        assert isinstance(model, SpatialModel | PlanarModel)
+        assert isinstance(model, SpatialModel | PlanarModel | MujocoModel)
         self.model, self.compliance, self.constraints = model, compliance, tuple(constraints)
         self.states, self.h, self.steps, self.every = states, dt, steps, every
-        self.layout, self.entries = _layout(model, sum(len(_strengths(item)) for item in constraints))
+        self.layout, self.entries, self.groups = self._lay_out()
         self.plan = self._plan()
         q, v = (np.array([getattr(state, name) for state in states]) for name in "qv")
         self.course = make_course(self.layout, q, v)
@@ -88,13 +101,13 @@ class March:
         self.record = make_record(self.layout, model.nq, len(states), samples)
         self.status = np.zeros((len(states), samples), dtype=np.int8)
         self.rescued, self.lost = 0, set[int]()  # the numbers of motions that went beyond all numbers
-        self._alone: Room | None = None
+        self.at_once, self._rooms = AT_ONCE, list[object]()
 
     def run(self, until: int, deadline: float = math.inf, *, threads: int | None = 1) -> bool:
         """Go on until so many steps are done; False where the time was over before."""
         now = int(self.course.stage[:, DONE].min())
         while time.monotonic() < deadline:
-            now = min(now + AT_ONCE, until)
+            now = min(now + self.at_once, until)
             self._all(now, threads)
             if now >= until:
                 return True
@@ -118,56 +131,90 @@ class March:
 
     def push_all(self, u: Array) -> Self:
         """Inputs (E, P, nu) of the first P steps of each motion; later steps have the last."""
+        assert isinstance(self.model, SpatialModel | PlanarModel)
         forces = np.array([[self.model.input_forces(one) for one in each] for each in u])
         self.course = self.course._replace(extra=forces)
         return self
 
     def _push(self, u: ArrayLike | None, force: ArrayLike | None) -> None:
         extra = self.course.extra[0, 0]
+        assert isinstance(self.model, SpatialModel | PlanarModel)
         extra[:] = 0.0 if u is None else self.model.input_forces(u)
         if force is not None:
             extra += np.asarray(force, dtype=np.float64)
 
     def _all(self, until: int, threads: int | None) -> None:
-        plan, layout, course, record = self.plan, self.layout, self.course, self.record
         if len(self.states) == 1:
-            self._alone = self._alone or self._room()
-            march(0, 1, until, plan, layout, self._alone, course, record)
+            self._go(0, 1, until, self.room)
         else:
+            used: list[object] = []
 
-            def work(begin: int, end: int, room: Room) -> None:
-                march(begin, end, until, plan, layout, room, course, record)
+            def take() -> object:
+                used.append(self._rooms.pop() if self._rooms else self._room())
+                return used[-1]
 
-            run_slices(len(self.states), self._room, work, threads=threads)
-        for e in np.flatnonzero(course.stage[:, STATE] == STUCK).tolist():
-            while course.stage[e, STATE] == STUCK and e not in self.lost:
+            def work(begin: int, end: int, room: object) -> None:
+                self._go(begin, end, until, room)
+
+            run_slices(len(self.states), take, work, threads=threads)
+            self._rooms += used
+        for e in np.flatnonzero(self.course.stage[:, STATE] != GOING).tolist():
+            while self.course.stage[e, STATE] == STUCK and e not in self.lost:
                 self._rescue(e)
-                self._alone = self._alone or self._room()
-                march(e, e + 1, until, plan, layout, self._alone, course, record)
+                self._go(e, e + 1, until, self.room)
+            if self.course.stage[e, STATE] == LOST:
+                self.lost.add(e)
+
+    def _go(self, begin: int, end: int, until: int, room: object, plan: Plan | None = None) -> None:
+        """Some motions in a room, until so many steps are done or one is not solved."""
+        assert isinstance(room, Room)
+        march(begin, end, until, plan or self.plan, self.layout, room, self.course, self.record)
+
+    @cached_property
+    def room(self) -> object:
+        """That of a motion that goes by itself."""
+        return self._room()
+
+    def _system(self, e: int) -> ConstrainedSystem:
+        """The next step of motion e, readable."""
+        course, count = self.course, int(self.course.stage[e, DONE])
+        memory = course.memory[e, : len(self.model.contacts)] if self.compliance.remembers else None
+        setting: Options = {"compliance": self.compliance, "constraints": self.constraints}
+        setting |= {
+            "dt": self.h,
+            "u": self.inputs_of(e),
+            "force": course.extra[e, self._part(course.extra, e)],
+        }
+        state = State(course.q[e], course.v[e], self.states[e].t + count * self.h)
+        return from_model(self.model, state, deformation=memory, **setting)
+
+    def _part(self, given: Array, e: int) -> int:
+        """Which of the inputs (E, P, ...) of the first P steps the next step of motion e has."""
+        return min(int(self.course.stage[e, DONE]), given.shape[1] - 1)
+
+    def inputs_of(self, e: int) -> Array | None:
+        """Those that are not among the forces."""
+        return None
 
     def _rescue(self, e: int) -> None:
         """One step of motion e by the readable solver."""
-        course, nu, count = self.course, self.layout.nu, int(self.course.stage[e, DONE])
-        memory = course.memory[e] if self.compliance.remembers else None
-        extra = course.extra[e, min(count, course.extra.shape[1] - 1)]
-        setting: Options = {"compliance": self.compliance, "constraints": self.constraints}
-        state = State(course.q[e], course.v[e], self.states[e].t + count * self.h)
-        system = from_model(self.model, state, dt=self.h, force=extra, deformation=memory, **setting)
+        course, layout, count = self.course, self.layout, int(self.course.stage[e, DONE])
+        system = self._system(e)
         found = solve(system)
-        q = self.model.integrate(state.q, found.v, self.h)
+        q = self.model.integrate(course.q[e], found.v, self.h)
         if not (np.isfinite(q).all() and np.isfinite(found.v).all()):
             self.lost.add(e)
             return
-        contacts, flat = bool(self.model.contacts), list(found.forces)
-        modes, ends = list(found.numbered_modes()), found.deformations
-        if contacts:
-            course.impulse[e] += self.h * flat[0]
-            course.memory[e] = ends[0][:, 1:]
-            course.modes.acts[e, nu:], course.modes.direction[e] = modes[0][:, 0], modes[0][:, 1:]
-            course.modes.weakening[e] = 0.0
-            flat = [*flat[1:], flat[0][:, 0], flat[0][:, 1:].ravel()]
-        course.modes.acts[e, :nu] = np.concatenate([np.zeros(0), *modes[contacts:]])
-        course.force[e] = np.concatenate([np.zeros(0), *flat])
+        rows = layout.nb + layout.nu + layout.nc
+        shape = layout.nc, layout.nt
+        arrays = found.forces, found.numbered_modes(), found.deformations
+        force, modes, ends = map(self._flat, arrays)
+        tangential, normals = force[rows:].reshape(shape), slice(layout.nb + layout.nu, rows)
+        course.impulse[e] += self.h * np.column_stack([force[normals], tangential])
+        course.memory[e] = ends[rows:].reshape(shape)
+        course.modes.acts[e] = modes[layout.nb : rows]
+        course.modes.direction[e], course.modes.weakening[e] = modes[rows:].reshape(shape), 0.0
+        course.force[e] = force
         course.q[e], course.v[e] = q, found.v
         course.worst[e] = np.maximum(course.worst[e], found.residual)
         course.stage[e] = count + 1, GOING
@@ -185,7 +232,7 @@ class March:
         if done < self.steps:
             early = self.plan._replace(steps=done)
             self.course.stage[e, STATE] = GOING
-            march(e, e + 1, done, early, self.layout, self._room(), self.course, record)
+            self._go(e, e + 1, done, self.room, early)
             ended = Status.NUMERICAL if e in self.lost else Status.OUT_OF_TIME
             self.status[e, last] = ended
         t = self.states[e].t + np.array(step) * self.h
@@ -208,7 +255,7 @@ class March:
             t,
             record.q[e, kept],
             record.v[e, kept],
-            impulses=record.impulse[e, kept],
+            impulses=record.impulse[e, kept, : len(names)],
             events=tuple(events),
             **groups,
             energies=energies,
@@ -219,23 +266,32 @@ class March:
 
     def _named(self, flat: Array) -> dict[str, Array]:
         """Values (T, n) of all rows by the names of their constraints."""
-        layout, found, first = self.layout, {}, 0
-        if layout.nc:
-            normals = flat[:, layout.nu : layout.nu + layout.nc, None]
-            tangents = flat[:, layout.nu + layout.nc :].reshape(len(flat), layout.nc, layout.nt)
-            found["contacts"] = np.concatenate([normals, tangents], axis=2)
-        for item in self.constraints:
-            count = len(_strengths(item))
-            found[item.name] = flat[:, first : first + count].copy()
-            first += count
-        return found
+        return {name: flat[:, rows] for name, rows in self.groups.items()}
+
+    def _flat(self, arrays: Sequence[Array]) -> Array:
+        """One array per constraint, shaped as its forces, in the order of the rows, (n,)."""
+        flat = np.zeros(len(self.layout.pattern))
+        for rows, values in zip(self.groups.values(), arrays, strict=True):
+            flat[rows] = values
+        return flat
+
+    def _lay_out(self) -> tuple[Layout, int, dict[str, np.ndarray]]:
+        """The rows, room for their sparse factors, and the numbers of the rows by name, shaped as forces."""
+        model, nc = self.model, len(self.model.contacts)
+        assert isinstance(model, SpatialModel | PlanarModel)
+        kinds: list[tuple[str, type, int]] = [("contacts", Contact, nc)] if nc else []
+        kinds += [(item.name, Unilateral, len(_strengths(item))) for item in self.constraints]
+        layout, entries = _layout(model, sum(count for _, kind, count in kinds if kind is Unilateral))
+        numbers = row_numbers([(kind, count) for _, kind, count in kinds], model.nt)
+        return layout, entries, {name: rows for (name, *_), rows in zip(kinds, numbers, strict=True)}
 
     def _plan(self) -> Plan:
         model, given, nc = self.model, self.compliance, len(self.model.contacts)
         damper = TANGENTIAL_DAMPER / self.h if given.tangential_damping is None else given.tangential_damping
         kinds = given.stiffness, given.damping, given.tangential_stiffness, damper
         numbers = np.array([np.broadcast_to(np.asarray(one), (nc,)) for one in kinds], dtype=np.float64)
-        surface = Surface(numbers[:2], numbers[2:], int(given.anticipate), int(given.remembers))
+        ways = int(given.anticipate), int(given.remembers)
+        surface = Surface(numbers[:2], numbers[2:], *ways, np.zeros(nc, dtype=bool))
         rough = any(info.mu > 0.0 for info in model.contacts)
         tolerance = tolerances.COULOMB_ITERATION if rough else tolerances.RESIDUAL
         limits = [item for item in self.constraints if isinstance(item, CoordinateLimit)]
@@ -248,9 +304,10 @@ class March:
         settings = self.h, self.steps, self.every, tolerance
         return Plan(*settings, bodies, planar, Limits(index, sides), bed, surface)
 
-    def _room(self) -> Room:
+    def _room(self) -> object:
         """What one thread needs."""
         model, layout, first = self.model, self.layout, 0
+        assert isinstance(model, SpatialModel | PlanarModel)
         terms = make_terms(layout)
         terms.mu[:] = [info.mu for info in model.contacts]
         for item in self.constraints:
@@ -283,9 +340,7 @@ def _layout(model: SpatialModel | PlanarModel, nu: int) -> tuple[Layout, int]:
     contact = np.concatenate([np.arange(nc), np.repeat(np.arange(nc), nt)])
     nothing = np.zeros(0, dtype=np.int64)
     if isinstance(model, PlanarModel):
-        pattern, columns = np.zeros(nu + nc * (1 + nt), dtype=np.int64), np.arange(nv)[None].copy()
-        blocks = np.zeros(nv, dtype=np.int64)
-        return Layout(DENSE, 0, nu, nc, nt, pattern, columns, np.array([nv]), blocks, nothing), 0
+        return dense_layout((0, nu, nc, nt), nv), 0
     pattern = np.concatenate([np.full(nu, nc), contact]).astype(np.int64)
     bodies, columns = model.arrays.bodies, np.zeros((nc + 1, 12), dtype=np.int64)
     paired, width = bodies[:, 1] >= 0, np.full(nc + 1, 6)

@@ -31,9 +31,11 @@ from routh.constraints import (
 from routh.constraints.types import Constraint, StateConstraint
 from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import Model, SpringyModel, State, fitting_state
+from routh.models.mujoco.model import MujocoModel
 from routh.models.simultaneity import Simultaneity, time_to_contact
 from routh.sim.compiled_steps import March, suits
 from routh.sim.futures import Bundle
+from routh.sim.robot_steps import RobotMarch
 from routh.sim.simulate import generator
 from routh.sim.trajectory import Event, Trajectory, contact_changes
 from routh.status import Status
@@ -276,8 +278,7 @@ def step_through(
     build = partial(from_model, model, dt=h, compliance=compliance, constraints=tuple(constraints))
     check_names(model, constraints)
     if impacts is None and rule is constraint_forces and suits(model, compliance, constraints):
-        now = fitting_state(model, state)
-        quick = March(model, compliance, constraints, [now], dt=h, steps=steps, every=every)
+        quick = _march(model, compliance, constraints, [fitting_state(model, state)], u, (h, steps, every))
         return quick.alone(u, force, deadline)
     recorder = StepRecorder(model)
     memory = np.zeros((len(model.contacts), model.nt)) if compliance.remembers else None
@@ -311,6 +312,21 @@ def step_through(
             break
     recorder.sample(now, build(now, u=inputs, deformation=memory), last)
     return recorder.trajectory()
+
+
+def _march(
+    model: Model,
+    compliance: Compliance,
+    constraints: Sequence[StateConstraint],
+    states: Sequence[State],
+    u: ArrayLike | Function | None,
+    steps: tuple[float, int, int],
+) -> March:
+    """Compiled steps: of which length, how many, and how many from one record to the next."""
+    setting: Options = dict(zip(("dt", "steps", "every"), steps, strict=True))
+    if isinstance(model, MujocoModel):
+        return RobotMarch(model, compliance, states, acts=u is not None, **setting)
+    return March(model, compliance, constraints, states, **setting)
 
 
 def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
@@ -364,7 +380,7 @@ def step_through_many(
         if inputs.ndim < 3:
             inputs = np.broadcast_to(inputs, (n, inputs.shape[-1]))[:, None]
     if begins and suits(model, compliance, constraints):
-        quick = March(model, compliance, constraints, begins, dt=h, steps=steps, every=every)
+        quick = _march(model, compliance, constraints, begins, inputs, (h, steps, every))
         if inputs is not None:
             quick.push_all(inputs)
         quick.run(steps, deadline, threads=threads)

@@ -12,9 +12,9 @@ Read in this order:
 - `scaling`: the factor of the mass matrix, the scaled rows, the residuals of forces.
 - `springs`: the linear system for few rows, and for many rows on few velocities.
 - `elimination`: the same for many bodies: sparse elimination with pivoting.
-- `settle`: Newton's method on the modes; rates and deformations at the end of the step.
-- `place`: rows at a state of free bodies, of joint limits and elastic foundations.
-- `march`: many steps of many motions in one call.
+- `settle`: Newton's method on the modes; what friction's springs remember of a step.
+- `place`: rows at a state of free bodies, planar mechanisms, robots, joint limits and elastic foundations.
+- `march`: many steps of many motions in one call; one step of a robot.
 
 The readable counterparts are `routh.constraints.friction`, `linear`, `residual` and `routh.sim.step_through`.
 """

@@ -12,9 +12,9 @@ from routh.validation import Array
 PHI, STIFFNESS, DAMPING, GAMMA = range(4)
 #: rows of `Scratch.scaled`: ``X = h^2 K + h B``, its root, free rate, ``c``, diagonal of ``G M^-1 G^T``
 X, S, RATE, C, DIAGONAL = range(5)
-#: rows of `Scratch.rows`: forces, what springs wish, scaled forces, their right side; the best forces, rates
-#: and deformations at the end of the step
-FORCE, WISH, Y, RIGHT, KEPT, RATES, ENDS = range(7)
+#: rows of `Scratch.rows`: forces, what springs wish, scaled forces, their right side, the best forces, what
+#: the laws say
+FORCE, WISH, Y, RIGHT, KEPT, LAW = range(6)
 #: rows of `Scratch.motion`: free velocity, acceleration, that of the best forces, halfway, whitened
 FREE, ACCELERATION, BEST, HALFWAY, WHITE = range(5)
 SEPARATES, STICKS, SLIDES = range(3)  # `routh.friction.ContactMode`
@@ -71,7 +71,7 @@ class Scratch(NamedTuple):
     """Of one thread."""
 
     scaled: Array  # (5, n)
-    rows: Array  # (7, n)
+    rows: Array  # (6, n)
     motion: Array  # (5, nv)
     white: Array  # (n, w) rows ``G L^-T``
     measure: Array  # (n, w) of the rows that act: ``S G L^-T``
@@ -124,7 +124,7 @@ def make_scratch(layout: Layout, room: int) -> Scratch:
     white, measure, push = np.zeros((3, n, w))
     return Scratch(
         np.zeros((5, n)),
-        np.zeros((7, n)),
+        np.zeros((6, n)),
         np.zeros((5, nv)),
         *(white, measure, push),
         np.zeros(n, dtype=kinds),

@@ -9,7 +9,6 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.constraints.data import (
     BEST,
-    ENDS,
     FREE,
     KEPT,
     PHI,
@@ -29,17 +28,20 @@ from routh.kernels.constraints.place import (
     place_bodies,
     place_limits,
     place_plane,
+    place_robot,
     yield_of,
 )
 from routh.kernels.constraints.scaling import factorise, prepare
-from routh.kernels.constraints.settle import begin, finish, largest, settle
+from routh.kernels.constraints.settle import begin, largest, settle, stretch
 from routh.kernels.motion.place import Place
+from routh.models.mujoco.steps import Seen
 from routh.models.planar.kinematics import PlanarArrays
 from routh.models.spatial.kinematics import SpatialArrays
 from routh.validation import Array
 
-GOING, STUCK = 0, 1  # of a motion: `Course.stage`, second column
+GOING, STUCK, LOST = range(3)  # of a motion: `Course.stage`, second column
 DONE, STATE = range(2)  # columns of `Course.stage`
+BEYOND = 1e9  # m and m/s, rad and rad/s: models of robots say nothing of such states
 
 
 class Plan(NamedTuple):
@@ -77,6 +79,7 @@ class Course(NamedTuple):
     force: Array  # (E, n) of the last step, N
     impulse: Array  # (E, nc, 1 + nt) since the last state that was written down, N s
     worst: Array  # (E,) residual since then
+    elastic: np.ndarray  # (n,) bool: rows whose springs hold energy of the mechanism
 
 
 class Record(NamedTuple):
@@ -104,6 +107,7 @@ def make_course(layout: Layout, q: Array, v: Array) -> Course:
         np.zeros((E, len(layout.pattern))),
         np.zeros((E, nc, 1 + nt)),
         np.zeros(E),
+        np.ones(len(layout.pattern), dtype=bool),
     )
 
 
@@ -176,8 +180,7 @@ def step(
     residual = largest(left)
     if not residual < tolerance:
         return False
-    if nc > 0:
-        finish(layout, terms, h, own, modes)
+    stretch(layout, terms, h, own, modes, course.memory[e])
     for k in range(len(terms.v)):
         course.v[e, k] = own.motion[FREE, k] + h * own.motion[BEST, k]
     for i in range(len(layout.pattern)):
@@ -186,10 +189,41 @@ def step(
         course.impulse[e, c, 0] += h * own.rows[KEPT, first + c]
         for j in range(nt):
             course.impulse[e, c, 1 + j] += h * own.rows[KEPT, first + nc + c * nt + j]
-            course.memory[e, c, j] = own.rows[ENDS, first + nc + c * nt + j]
     course.worst[e] = max(course.worst[e], residual)
     course.stage[e, DONE] += 1
     return True
+
+
+@kernel
+def advance(
+    which: np.ndarray, plan: Plan, layout: Layout, room: Room, seen: Seen, course: Course, record: Record
+) -> None:
+    """One step of motion ``which[0]`` of a robot that was looked at, but for the configuration.
+
+    It is STUCK where it is not solved, and LOST where it goes beyond all that models say anything of. After
+    the last step the state is written down, and nothing else done.
+    """
+    e, h, v = which[0], plan.h, course.v[which[0]]
+    place_robot(seen, layout, room.terms)
+    yield_of(layout, room.terms, plan.surface, course.memory[e])
+    done = course.stage[e, DONE]
+    if done == plan.steps:
+        write_down(e, record.q.shape[1] - 1, layout, room.terms, course, record)
+        return
+    if done % plan.every == 0:
+        write_down(e, done // plan.every, layout, room.terms, course, record)
+    if not step(e, h, plan.tolerance, layout, room.terms, room.scratch, course):
+        course.stage[e, STATE] = STUCK
+        return
+    far, fast = 0.0, 0.0
+    for k in range(course.q.shape[1]):
+        far = max(far, abs(course.q[e, k]))
+    for k in range(len(v)):
+        fast = max(fast, abs(v[k]))
+    if not (far + h * fast < BEYOND and fast < BEYOND):
+        for k in range(len(v)):
+            v[k] = room.terms.v[k]
+        course.stage[e, DONE], course.stage[e, STATE] = done, LOST
 
 
 @kernel
@@ -209,7 +243,7 @@ def write_down(e: int, sample: int, layout: Layout, terms: Terms, course: Course
         phi = terms.numbers[PHI, i]
         record.force[e, sample, i], record.deformation[e, sample, i] = course.force[e, i], phi
         one_sided = nb <= i and i < nb + nu + nc
-        if not one_sided or phi < 0.0:
+        if course.elastic[i] and (not one_sided or phi < 0.0):
             elastic += 0.5 * terms.numbers[STIFFNESS, i] * phi * phi
     record.energy[e, sample, 0], record.energy[e, sample, 1] = kinetic, elastic
     record.residual[e, sample], course.worst[e] = course.worst[e], 0.0

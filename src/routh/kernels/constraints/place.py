@@ -13,6 +13,7 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.constraints.data import DAMPING, GAMMA, PHI, STIFFNESS, Layout, Terms
 from routh.kernels.motion.place import Place, fill_terms
+from routh.models.mujoco.steps import Seen
 from routh.models.planar.kinematics import PlanarArrays
 from routh.models.spatial.kinematics import SpatialArrays
 from routh.validation import Array
@@ -32,6 +33,7 @@ class Surface(NamedTuple):
     tangential: Array  # (2, nc)
     anticipate: int  # 1: contacts act that would close within the step
     remembers: int  # 1: friction has springs
+    given: np.ndarray  # (nc,) bool: contacts whose rows came with stiffness, damping and deformations
 
 
 class Space(NamedTuple):
@@ -62,6 +64,8 @@ def yield_of(layout: Layout, terms: Terms, surface: Surface, memory: Array) -> N
     """
     first, numbers, nt = layout.nb + layout.nu, terms.numbers, layout.nt
     for c in range(layout.nc):
+        if surface.given[c]:
+            continue
         closed = numbers[PHI, first + c] <= 0.0
         acts = closed or surface.anticipate == 1
         numbers[STIFFNESS, first + c] = surface.normal[0, c] if acts else 0.0
@@ -96,6 +100,23 @@ def place_plane(model: PlanarArrays, q: Array, v: Array, place: Place, layout: L
             terms.numbers[GAMMA, row] = place.bias[2 * c + part]
             for j in range(nv):
                 terms.G[row, j] = place.J[2 * c + part, j]
+
+
+@kernel
+def place_robot(seen: Seen, layout: Layout, terms: Terms) -> None:
+    """A robot's mass matrix, forces, gaps and Jacobians; rows of its spring-dampers are there already."""
+    nv, nt, first = len(seen.force), layout.nt, layout.nb + layout.nu
+    for i in range(nv):
+        terms.f[i] = seen.force[i]
+        for j in range(nv):
+            terms.M[i, j] = seen.M[i, j]
+    for c in range(len(seen.gap)):
+        terms.numbers[PHI, first + c] = seen.gap[c]
+        for part in range(1 + nt):
+            row = first + c if part == 0 else first + layout.nc + c * nt + part - 1
+            terms.numbers[GAMMA, row] = seen.bias[c, part]
+            for j in range(nv):
+                terms.G[row, j] = seen.J[c, part, j]
 
 
 @kernel

@@ -9,10 +9,10 @@ from routh.compiling import kernel
 from routh.kernels.constraints.data import (
     DAMPING,
     DIAGONAL,
-    ENDS,
     FREE,
     GAMMA,
     HALFWAY,
+    LAW,
     PHI,
     RATE,
     STIFFNESS,
@@ -110,6 +110,12 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
     own.scale[0] = 0.0
     for i in range(len(layout.pattern)):
         p = layout.pattern[i]
+        K, B, gamma = numbers[STIFFNESS, i], numbers[DAMPING, i], numbers[GAMMA, i]
+        stiff = h * h * K + h * B
+        if stiff == 0.0:  # of a contact that is open, say: its row tells nothing
+            for part in range(len(scaled)):
+                scaled[part, i] = 0.0
+            continue
         rate, speed, square = 0.0, 0.0, 0.0
         for a in range(layout.width[p]):
             k = layout.columns[p, a]
@@ -121,15 +127,11 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
                 total += terms.half[k, b - first] * G[i, b]
             own.white[i, a] = total
             square += total * total
-        K, B, gamma = numbers[STIFFNESS, i], numbers[DAMPING, i], numbers[GAMMA, i]
-        stiff = h * h * K + h * B
         root = math.sqrt(stiff)
         rate += h * gamma
         speed += h * abs(gamma)
         scaled[X, i], scaled[S, i], scaled[RATE, i], scaled[DIAGONAL, i] = stiff, root, rate, square
-        scaled[C, i] = 0.0
-        if root > 0.0:
-            scaled[C, i] = -(K / root) * numbers[PHI, i] - (root / h) * rate
+        scaled[C, i] = -(K / root) * numbers[PHI, i] - (root / h) * rate
         alone = (K * abs(numbers[PHI, i]) + stiff / h * speed) / (1.0 + stiff * square)
         own.scale[0] = max(own.scale[0], alone)
 
@@ -138,7 +140,7 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
 def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array) -> Residuals:
     """Of forces (n,), computed from the data; their acceleration, `HALFWAY`, too."""
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
-    scaled, numbers, out = own.scaled, terms.numbers, own.rows[ENDS]
+    scaled, numbers, out = own.scaled, terms.numbers, own.rows[LAW]
     total, between, scale = own.motion[HALFWAY], own.motion[WHITE], own.scale[0]
     for k in range(len(total)):
         total[k] = 0.0
@@ -153,8 +155,10 @@ def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array
         scale = 1.0
     worst = (0.0, 0.0, 0.0)
     for i in range(len(force)):
-        rate = scaled[RATE, i] + h * row_times(layout, terms.G, i, total)
-        law = -numbers[STIFFNESS, i] * numbers[PHI, i] - (scaled[X, i] / h) * rate
+        law = 0.0
+        if scaled[X, i] != 0.0:
+            rate = scaled[RATE, i] + h * row_times(layout, terms.G, i, total)
+            law = -numbers[STIFFNESS, i] * numbers[PHI, i] - (scaled[X, i] / h) * rate
         out[i] = law
         if i < nb + nu + nc:
             moved = force[i] - (force[i] - law) / (1.0 + scaled[X, i] * scaled[DIAGONAL, i])

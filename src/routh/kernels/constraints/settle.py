@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
+
+import numpy as np
 
 from routh.compiling import apart, kernel
 from routh.kernels.constraints.data import (
     ACCELERATION,
     BEST,
     DAMPING,
-    DIAGONAL,
-    ENDS,
     FORCE,
     KEPT,
     PHI,
-    RATE,
-    RATES,
     SEPARATES,
     SLIDES,
     STICKS,
@@ -28,9 +27,11 @@ from routh.kernels.constraints.data import (
     Terms,
     X,
 )
-from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals, row_times
+from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals
 from routh.kernels.constraints.springs import solve_modes
+from routh.validation import Array
 
+GIVEN, COLD, WARM = range(3)  # modes to start from
 MOST = 20  # linear systems of one rule
 #: what becomes of a slip that turns round: it sticks, it turns, or stuck contacts that pull slip, too
 STICK, TURN, HOLD = range(3)
@@ -49,7 +50,7 @@ def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) 
         before, slips = modes.acts[i], False
         for j in range(layout.nt):
             slips = slips or modes.direction[c, j] != 0.0
-        if warm and before != SEPARATES:
+        if warm and before != SEPARATES and own.scaled[X, layout.nb + i] > 0.0:
             modes.acts[i] = SLIDES if not sticks or (before == SLIDES and slips) else STICKS
         else:
             pressed = own.scaled[C, layout.nb + i] > 0.0
@@ -60,12 +61,53 @@ def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) 
             modes.weakening[c] = 0.0
 
 
+class Steps(NamedTuple):
+    """Steps of systems with the same rows, a leading axis of E."""
+
+    h: Array  # (E,) s
+    half: Array  # (E, nv, nv)
+    f: Array  # (nv,) no forces: what others do is in v
+    v: Array  # (E, nv) velocities at the end without constraint forces
+    G: Array  # (E, n, nv)
+    numbers: Array  # (E, 4, n)
+    mu: Array  # (E, nc)
+
+
+class Solved(NamedTuple):
+    """What they lead to."""
+
+    force: Array  # (E, n) N
+    acceleration: Array  # (E, nv)
+    modes: Modes  # to start from, then those of the forces
+    residual: Array  # (E,)
+    solves: np.ndarray  # (E,) int64
+
+
+@kernel
+def solve_steps(
+    first: int, end: int, start: int, enough: float, layout: Layout, steps: Steps, own: Scratch, out: Solved
+) -> None:
+    """`solve_rows` of steps ``first`` to ``end`` of dense systems."""
+    for e in range(first, end):
+        half, G, numbers, mu = steps.half[e], steps.G[e], steps.numbers[e], steps.mu[e]
+        terms = Terms(half, half, steps.f, steps.v[e], G, numbers, mu)
+        modes = Modes(out.modes.acts[e], out.modes.direction[e], out.modes.weakening[e])
+        left, solves = solve_rows(layout, terms, steps.h[e], own, modes, enough, start)
+        out.residual[e], out.solves[e] = largest(left), solves
+        for i in range(out.force.shape[1]):
+            out.force[e, i] = own.rows[KEPT, i]
+        for k in range(out.acceleration.shape[1]):
+            out.acceleration[e, k] = own.motion[BEST, k]
+
+
 @kernel
 def solve_rows(
-    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float
+    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float, start: int
 ) -> tuple[Residuals, int]:
-    """`settle` of one step by itself, from given modes."""
+    """`settle` of one step by itself, from modes that are GIVEN, those of the step before (WARM), or COLD."""
     prepare(layout, terms, h, own)
+    if start != GIVEN:
+        begin(layout, terms, own, modes, start == WARM)
     return settle(layout, terms, h, own, modes, enough)
 
 
@@ -176,25 +218,14 @@ def _follow(layout: Layout, terms: Terms, own: Scratch, modes: Modes, rule: int)
 
 
 @kernel
-def finish(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes) -> None:
-    """`RATES` and `ENDS`: rates and deformations at the end, without the cancellation of stiff rows."""
-    nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
-    for i in range(len(layout.pattern)):
-        phi, K, B = terms.numbers[PHI, i], terms.numbers[STIFFNESS, i], terms.numbers[DAMPING, i]
-        tangent, force, stiff = i >= nb + nu + nc, own.rows[KEPT, i], own.scaled[X, i]
-        does = STICKS
-        if tangent:
-            does = modes.acts[nu + (i - nb - nu - nc) // nt]
-        elif i >= nb:
-            does = modes.acts[i - nb]
-        acts = does == STICKS if tangent else does != SEPARATES
-        rate = own.scaled[RATE, i] + h * row_times(layout, terms.G, i, own.motion[BEST])
-        end, by_law = phi + h * rate, phi
-        if stiff > 0.0:
-            # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for rate and for phi_1
-            by_law = (B * phi - h * force) / (h * K + B)
-            if acts and stiff * own.scaled[DIAGONAL, i] > 1.0:
-                rate, end = -(force + K * phi) / (h * K + B), by_law
-        if tangent:  # the slider takes its part of the rate; what is left stretches the spring
-            end = 0.0 if does == SEPARATES else by_law
-        own.rows[RATES, i], own.rows[ENDS, i] = rate, end
+def stretch(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, memory: Array) -> None:
+    """Deformations (nc, nt) of friction's springs at the end; the slider takes its part of the rate."""
+    for c in range(layout.nc):
+        for j in range(layout.nt):
+            i = layout.nb + layout.nu + layout.nc + c * layout.nt + j
+            phi, K, B = terms.numbers[PHI, i], terms.numbers[STIFFNESS, i], terms.numbers[DAMPING, i]
+            memory[c, j] = 0.0
+            if modes.acts[layout.nu + c] != SEPARATES:
+                # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for phi_1
+                closed = own.scaled[X, i] > 0.0
+                memory[c, j] = (B * phi - h * own.rows[KEPT, i]) / (h * K + B) if closed else phi

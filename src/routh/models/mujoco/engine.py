@@ -37,10 +37,10 @@ def switched_off(model: MjModel, *what: str) -> bool:
     return any(flags & int(getattr(bits, f"mjDSBL_{one}")) for one in what)
 
 
-def mass_matrix(model: MjModel, data: MjData) -> Array:
+def mass_matrix(model: MjModel, data: MjData, out: Array | None = None) -> Array:
     """The mass matrix with armature, (nv, nv), at positions that were computed before."""
     mujoco = engine()
-    M = np.zeros((model.nv, model.nv))
+    M = np.zeros((model.nv, model.nv)) if out is None else out
     try:
         mujoco.mj_fullM(model, data, M)
     except TypeError:  # before 3.9 or so

@@ -97,6 +97,26 @@ class Ground:
         return found
 
 
+class Watched(NamedTuple):
+    """MuJoCo's arrays of one data that tell where its contacts are and how they move."""
+
+    geom_xpos: Array
+    geom_xmat: Array
+    qpos: Array
+    cdof: Array
+    subtree_com: Array
+    cvel: Array
+    cacc: Array
+
+
+@kernel
+def fill_all(ground: GroundArrays, seen: Watched, point: Array, gap: Array, J: Array, bias: Array) -> None:
+    """Points, gaps, rows and their rates; J is zero, or was filled so before."""
+    fill_gaps(ground, seen.geom_xpos, seen.geom_xmat, seen.qpos, point, gap)
+    fill_rows(ground, seen.cdof, seen.subtree_com, point, J)
+    fill_bias(ground, seen.cvel, seen.cacc, seen.subtree_com, point, bias)
+
+
 @kernel
 def fill_gaps(
     ground: GroundArrays, geom_xpos: Array, geom_xmat: Array, qpos: Array, point: Array, gap: Array

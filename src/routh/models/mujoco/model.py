@@ -69,9 +69,9 @@ class MujocoModel(WithImpacts):
         mujoco = engine()
         refuse(model)
         own = copy.copy(model)
-        self._springs = Springs(model, stiffness)
+        self.springs = Springs(model, stiffness)
         self.equalities = equality_names(model)
-        self.rows = self._springs.rows_by_name()
+        self.rows = self.springs.rows_by_name()
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.mujoco, self._data = own, mujoco.MjData(own)
@@ -81,15 +81,15 @@ class MujocoModel(WithImpacts):
             ([], []) if switched_off(model, "CONTACT", "CONSTRAINT") else touches(own, self_contacts)
         )
         self._plane = _plane_of_motion(own, self._data)
-        self._ground: Ground | None = None
+        self.ground: Ground | None = None
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
         self._places = Places(own, self._touches)
         flat = flat_pairs(own, self._touches)
         pairs = [touch for touch, one in zip(self._touches, flat, strict=True) if one]
-        self._faces = Faces(model, pairs, self._plane) if pairs else None
-        if self._faces is not None:
-            self.rows["faces"] = ("flat shapes",) * self._faces.count
+        self.faces = Faces(model, pairs, self._plane) if pairs else None
+        if self.faces is not None:
+            self.rows["faces"] = ("flat shapes",) * self.faces.count
         count = limits and not switched_off(model, "LIMIT", "CONSTRAINT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
@@ -101,7 +101,7 @@ class MujocoModel(WithImpacts):
         )
         if self._places.grounded:
             self._at(self._data.qpos)
-            self._ground = Ground(own, self._data, self._places, self._frames(self._places), self._limits)
+            self.ground = Ground(own, self._data, self._places, self._frames(self._places), self._limits)
             self._last = b""
         self._unit = np.eye(self.nv)
         self._quaternions = quaternions(own)
@@ -157,8 +157,8 @@ class MujocoModel(WithImpacts):
         self, state: State, dt: float, u: ArrayLike | None = None
     ) -> tuple[Array, list[SpringRows]]:
         """All forces (nv,) but those of contacts and spring-dampers, and the spring-dampers."""
-        force, rows = self._springs.terms(state, dt, u)
-        return force, rows if self._faces is None else [*rows, self._faces.at(state.q)]
+        force, rows = self.springs.terms(state, dt, u)
+        return force, rows if self.faces is None else [*rows, self.faces.at(state.q)]
 
     def check_events(self) -> None:
         """Raise or warn where the model holds what only `routh.step_through` follows."""
@@ -173,16 +173,16 @@ class MujocoModel(WithImpacts):
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
         self._at(q)
-        if self._ground is not None:
-            return self._ground.gap.copy()
+        if self.ground is not None:
+            return self.ground.gap.copy()
         ends = self._limits
         return np.concatenate([self._places.gap, ends.sign * (self._data.qpos[ends.place] - ends.bound)])
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)``, of the material points that are nearest to each other."""
         self._at(q)
-        if self._ground is not None:
-            J = self._ground.jacobians()
+        if self.ground is not None:
+            J = self.ground.jacobians()
         else:
             J = np.zeros((len(self.contacts), 1 + self.nt, self.nv))
             J[: len(self._touches)] = self._rows(self._places)
@@ -196,12 +196,12 @@ class MujocoModel(WithImpacts):
         differences along v of fourth order.
         """
         given, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if self._ground is not None:
+        if self.ground is not None:
             self._at(given)
             self._data.qvel[:], self._data.qacc[:] = velocity, 0.0
             engine().mj_comVel(self.mujoco, self._data)
             engine().mj_rnePostConstraint(self.mujoco, self._data)
-            return self._ground.bias()
+            return self.ground.bias()
         size = float(np.abs(velocity).max(initial=0.0))
         if size == 0.0:
             return np.zeros((len(self.contacts), 1 + self.nt))
@@ -262,8 +262,8 @@ class MujocoModel(WithImpacts):
         if key != self._last:
             self._data.qpos[:] = qpos
             engine().mj_fwdPosition(self.mujoco, self._data)
-            if self._ground is not None:
-                self._ground.update()
+            if self.ground is not None:
+                self.ground.update()
             else:
                 self._places.update(self._data)
             self._last = key
@@ -322,8 +322,8 @@ class MujocoModel(WithImpacts):
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _data=engine().MjData(state["mujoco"]), _last=b"")
-        if self._ground is not None:
-            self._ground.watch(self._data)
+        if self.ground is not None:
+            self.ground.watch(self._data)
 
     def __repr__(self) -> str:
         return f"MujocoModel(nq={self.nq}, nv={self.nv}, contacts={len(self.contacts)})"

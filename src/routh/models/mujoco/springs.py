@@ -93,6 +93,13 @@ class Springs(OwnData):
             or np.any(first_wraps != int(mujoco.mjtWrap.mjWRAP_JOINT))
             or not np.all(_on_joints(own)[self._servos.index])
         )
+        # dampers of joints alone are the same rows everywhere, and never stretched
+        self._still = not (
+            len(self._key) or self._joints.stretches or self._tendons.names or self._servos.names
+        )
+        idle, dampers = np.zeros(len(self._joints.names)), self._joints
+        made = SpringRows("springs", "both ways", dampers.G, idle, dampers.K, dampers.B, idle)
+        self._dampers = [made] if dampers.names else []
         self._balls = self._key[:, 0] == int(kinds.mjCNSTR_LIMIT_JOINT)
         slips = int(kinds.mjCNSTR_FRICTION_DOF), int(kinds.mjCNSTR_FRICTION_TENDON)
         self._groups = (
@@ -111,7 +118,17 @@ class Springs(OwnData):
 
     def terms(self, state: State, dt: float, u: ArrayLike | None) -> tuple[Array, list[SpringRows]]:
         """All forces (nv,) but those of the spring-dampers, and the spring-dampers."""
-        q, v = state.q, state.v
+        return self.at(state.q, state.v, dt, None if u is None else self.checked(u))
+
+    def checked(self, u: ArrayLike) -> Array:
+        """Inputs (nu,), if they are."""
+        return real_array("u", u, [(self.model.nu,)], f"shape ({self.model.nu},), MuJoCo's ctrl")
+
+    def at(self, q: Array, v: Array, dt: float, u: Array | None) -> tuple[Array, list[SpringRows]]:
+        """`terms` of numbers that have been checked; the data are then at that state."""
+        if self._still:
+            self._position(q)
+            return self._forces(v, u), self._dampers
         bias = self._bend(q, v)
         G, phi = self._geometry(q)
         rows = self._constraints(G, phi, bias)
@@ -125,6 +142,10 @@ class Springs(OwnData):
             at = slice(springs.stop, None)
             rows += self._servos.rows(G[at], phi[at], bias[at], self._ctrl(u), dt)
         return force, rows
+
+    def _position(self, q: Array) -> None:
+        self.data.qpos[:] = q
+        engine().mj_fwdPosition(self.model, self.data)
 
     def _constraints(self, G: Array, phi: Array, bias: Array) -> list[SpringRows]:
         data, count = self.data, len(self._key)
@@ -169,10 +190,8 @@ class Springs(OwnData):
 
     def _geometry(self, q: Array) -> tuple[Array, Array]:
         """All rows (n, nv) and deformations (n,) at a configuration; those of servos are lengths."""
-        data, model = self.data, self.model
-        data.qpos[:] = q
-        engine().mj_fwdPosition(model, data)
-        count = len(self._key)
+        data, model, count = self.data, self.model, len(self._key)
+        self._position(q)
         G, phi = np.zeros((count, model.nv)), np.zeros(count)
         if count:
             order, there = self._order()
@@ -200,20 +219,20 @@ class Springs(OwnData):
         bend[: len(self._key)][self._balls] = 0.0  # the axis of a ball that is hardly turned may be any
         return bend
 
-    def _forces(self, v: Array, u: ArrayLike | None) -> Array:
+    def _forces(self, v: Array, u: Array | None) -> Array:
         mujoco, data = engine(), self.data
         data.qvel[:] = v
         mujoco.mj_fwdVelocity(self.model, data)
         force = data.qfrc_passive - data.qfrc_bias
         if u is not None:
-            data.ctrl[:] = real_array("u", u, [(self.model.nu,)], f"shape ({self.model.nu},), MuJoCo's ctrl")
+            data.ctrl[:] = u
             mujoco.mj_fwdActuation(self.model, data)
             force = force + data.qfrc_actuator
         return np.asarray(force)
 
-    def _ctrl(self, u: ArrayLike) -> Array:
+    def _ctrl(self, ctrl: Array) -> Array:
         """The inputs within their ranges."""
-        ctrl, model = np.array(u, dtype=np.float64), self.model
+        model = self.model
         if switched_off(model, "CLAMPCTRL"):
             return ctrl
         low, high = model.actuator_ctrlrange.T
@@ -239,11 +258,11 @@ class _Joints:
         model.dof_damping[B > 0.0] = 0.0
         self.G = np.eye(model.nv)[self.dof]
         self.model = model
-        self._stretched = np.flatnonzero(np.isin(joint, joint[K > 0.0]))
+        self.stretches = bool(np.any(K > 0.0))
 
     def at(self, data: MjData) -> tuple[Array, Array]:
         stretch = np.zeros(self.model.nv)
-        if len(self._stretched):
+        if self.stretches:
             # MuJoCo's own difference of configurations, per unit of time
             engine().mj_differentiatePos(self.model, stretch, 1.0, self.model.qpos_spring, data.qpos)
         return self.G, stretch[self.dof]

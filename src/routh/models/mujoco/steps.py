@@ -1,0 +1,71 @@
+"""A MuJoCo model at the states of a time stepper: arrays that stay in their place, for compiled steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from routh.compiling import bound
+from routh.models.base import SpringRows
+from routh.models.mujoco.engine import engine, mass_matrix
+from routh.models.mujoco.ground import Watched, fill_all
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from routh.models.mujoco.model import MujocoModel
+
+
+class Seen(NamedTuple):
+    """What a step needs of a state, beside spring-dampers."""
+
+    M: Array  # (nv, nv)
+    force: Array  # (nv,) all forces but those of contacts and spring-dampers
+    gap: Array  # (nc,) m or rad
+    J: Array  # (nc, 1 + nt, nv) normal first
+    bias: Array  # (nc, 1 + nt) ``dJ/dt v``
+
+
+class StepLook:
+    """Looks at states of one model, one after the other; not for two threads at a time.
+
+    Parameters
+    ----------
+    model : whose workspace it uses.
+    dt : s, the step.
+    """
+
+    def __init__(self, model: MujocoModel, dt: float) -> None:
+        self.model, self.dt, self._springs = model, dt, model.springs
+        nc, nv = len(model.contacts), model.nv
+        rows = nc, 1 + model.nt
+        self.seen = Seen(*map(np.zeros, ((nv, nv), (nv,), (nc,), (*rows, nv), rows)))
+        self._ground = None
+        self._faces = model.faces
+        self._hidden = np.flatnonzero(model.by_faces)
+        if nc and model.ground is not None:
+            data, arrays = self._springs.data, model.ground.arrays
+            views = Watched(*(getattr(data, name) for name in Watched._fields))
+            point = np.zeros((len(arrays.geom), 3))
+            self._ground = bound(fill_all, arrays, views, point, *self.seen[2:])
+
+    def at(self, q: Array, v: Array, u: Array | None) -> list[SpringRows]:
+        """Fill ``seen``; the spring-dampers, the same objects as before where they have not changed."""
+        mujoco, springs, seen = engine(), self._springs, self.seen
+        force, rows = springs.at(q, v, self.dt, u)
+        seen.force[:] = force
+        mass_matrix(springs.model, springs.data, seen.M)
+        if self._ground is not None:
+            mujoco.mj_rnePostConstraint(springs.model, springs.data)  # of no acceleration
+            self._ground()
+        elif len(seen.gap):
+            model = self.model
+            seen.gap[:] = model.gaps(q)
+            seen.J[:, 0], seen.J[:, 1:] = model.jacobians(q)
+            seen.bias[:] = model.jacobian_bias(q, v)
+            seen.gap[self._hidden] = np.maximum(seen.gap[self._hidden], 1.0)
+        return rows if self._faces is None else [*rows, self._faces.at(q)]
+
+    def move(self, q: Array, v: Array) -> None:
+        """Move a configuration (nq,) with a velocity (nv,) for a step, in place."""
+        engine().mj_integratePos(self._springs.model, q, v, self.dt)
