@@ -1,19 +1,22 @@
 """Build the documentation: pages with the pictures that their blocks draw, the reference, static files."""
 
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import site_blocks
 import site_gallery
 import site_reference
 
+Tell = Callable[[str], None]  # the name of what is made next, or was made
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 #: stands for a picture where the blocks are not run: one grey point
@@ -44,32 +47,50 @@ def run_page(page: Path, target: Path) -> None:
             shutil.copy(Path(folder) / name, target / name)
 
 
-def _in_process(*arguments: str | Path) -> None:
+def _follow(tell: Tell, *arguments: str | Path) -> None:
+    """Run a process that prints the name of each thing before it makes it."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
     command = [sys.executable, *map(str, arguments)]
-    subprocess.run(command, env=environment, check=True, capture_output=True)
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=errors, text=True) as run,
+    ):
+        for line in run.stdout or ():
+            tell(line.strip())
+        run.wait()
+        errors.seek(0)
+        said = errors.read()
+    if run.returncode:
+        raise RuntimeError(f"{' '.join(command)} ended with {run.returncode}:\n{said}")
 
 
-def _stage(stage: Path, *, run: bool, exhibits: Path | None) -> None:
-    source = stage / "pages"
+def _run_pages(tell: Tell, source: Path) -> None:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = [page for page in pages() if site_blocks.made_by(page)]
+        runs = {pool.submit(run_page, page, source / page.relative_to(DOCS).parent): page for page in found}
+        for run in as_completed(runs):
+            run.result()
+            tell(str(runs[run].relative_to(DOCS)))
+
+
+def _grey_pages(source: Path) -> None:
+    for page in pages():
+        for name in site_blocks.made_by(page):
+            (source / page.relative_to(DOCS).parent / name).write_bytes(PLACEHOLDER)
+
+
+def _stage(stage: Path, *, run: bool, exhibits: Path | None, tell: Tell) -> None:
+    source, drawn = stage / "pages", stage / "systems"
     shutil.copytree(DOCS, source, ignore=shutil.ignore_patterns("*.py", "*.toml", "__pycache__"))
-    with_pictures = [page for page in pages() if site_blocks.made_by(page)]
-    targets = [source / page.relative_to(DOCS).parent for page in with_pictures]
-    if run:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(run_page, with_pictures, targets))
-    else:
-        for page, target in zip(with_pictures, targets, strict=True):
-            for name in site_blocks.made_by(page):
-                (target / name).write_bytes(PLACEHOLDER)
-    drawn = stage / "systems"
     drawn.mkdir()
     if run:
-        _in_process(DOCS / "site_gallery.py", drawn)
+        _run_pages(tell, source)
+        _follow(tell, DOCS / "site_gallery.py", drawn)
         if exhibits is None:  # what the same code drew before is kept there
             exhibits = ROOT / "build" / "exhibits"
-            exhibits.parent.mkdir(exist_ok=True)  # the command makes no folder above its own
-            _in_process("-m", "routh", "reproduce", "--quick", "--quiet", "--out", exhibits)
+            _follow(tell, DOCS / "site_gallery.py", "--exhibits", exhibits)
+    else:
+        _grey_pages(source)
     site_gallery.write(source / "gallery.md", drawn, exhibits)
     reference = site_reference.write(source / "reference")
     entries = ", ".join(f'"reference/{name}"' for name in reference)
@@ -88,21 +109,42 @@ def _keep_at_home(site: Path) -> None:
             file.write_text(ELSEWHERE.sub("nowhere/", text))
 
 
+def _put_members_last(site: Path) -> None:
+    """In the search, members of classes come after pages, functions and classes of the same name.
+
+    What a title begins with comes first there, so another word stands before their names.
+    """
+    index = json.loads((site / "search.json").read_text())
+    for item in index["items"]:
+        owner, _, member = item["location"].partition("#")[2].rpartition(".")
+        if owner.rpartition(".")[2][:1].isupper() and item["title"] == member:
+            item["title"] = f"member: {member}"
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    (site / "search.json").write_text(text)
+    (site / "search.js").write_text(f"var __index = {text};")  # for pages that are opened as files
+
+
 def build(out: Path, *, run: bool = True, exhibits: Path | None = None) -> None:
     """Make the site in a folder; without `run` grey points stand for the pictures.
 
     `exhibits` is a folder that ``routh reproduce --out`` wrote: its pictures join the gallery. Without it
     they are drawn quickly, into build/exhibits, which takes minutes the first time.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    from routh.cli.output import Output
+
+    drawn = [page for page in pages() if site_blocks.made_by(page)] if run else []
+    names = site_gallery.names(exhibits=exhibits is None) if run else []
+    with tempfile.TemporaryDirectory() as folder, Output().counting(len(drawn) + len(names) + 1) as tell:
         stage = Path(folder)
-        _stage(stage, run=run, exhibits=exhibits)
+        _stage(stage, run=run, exhibits=exhibits, tell=tell)
+        tell("pages and reference")
         command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
         environment = {**os.environ, "NO_COLOR": "1"}
         done = subprocess.run(command, cwd=stage, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(f"the site was not built:\n{done.stdout}\n{done.stderr}")
         _keep_at_home(stage / "site")
+        _put_members_last(stage / "site")
         shutil.rmtree(out, ignore_errors=True)
         out.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(stage / "site", out)
@@ -123,4 +165,4 @@ def main() -> None:
 
         sys.exit(site_check.check([]))
     build(arguments.out, run=not arguments.no_run, exhibits=arguments.exhibits)
-    print(f"open {arguments.out / 'index.html'}")
+    print(f"{sum(os.times()[:4]):.0f} s of processor time; open {arguments.out / 'index.html'}")

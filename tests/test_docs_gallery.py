@@ -7,6 +7,7 @@ import pytest
 from routh import systems
 from routh.reproduce.runner import load
 
+site_build = pytest.importorskip("site_build")
 site_gallery = pytest.importorskip("site_gallery")
 
 
@@ -17,12 +18,12 @@ def folders(tmp_path):
     for folder in (drawn, exhibits / "data", exhibits / "figures"):
         folder.mkdir(parents=True)
     for name in systems.names():
-        (drawn / f"{name}.png").write_bytes(b"picture")
+        (drawn / f"{name}.png").write_bytes(site_build.PLACEHOLDER)
     for number, entry in enumerate(load()):
         stems = [f"{entry.name}a", f"{entry.name}b"] if number == 0 else []
         (exhibits / "data" / f"{entry.name}.json").write_text(json.dumps({"figures": stems}))
         for stem in stems:
-            (exhibits / "figures" / f"{stem}.png").write_bytes(b"picture")
+            (exhibits / "figures" / f"{stem}.png").write_bytes(site_build.PLACEHOLDER)
     return drawn, exhibits
 
 
@@ -31,17 +32,18 @@ def test_the_page_has_every_system_and_exhibit_with_its_pictures(tmp_path, folde
     page.write_text("# Gallery\n")
     site_gallery.write(page, *folders)
     text = page.read_text()
-    for name in systems.names():
-        assert f"### {name}\n" in text
-        assert f"(gallery/{name}.png)" in text
     entries = load()
     assert len(entries) > 30
-    for entry in entries:
-        assert f"### {entry.name}\n" in text
-    first = entries[0].name
-    assert f"(gallery/{first}a.png)" in text
-    assert f"(gallery/{first}b.png)" in text
-    assert text.count("without a picture") == len(entries) - 1
+    for name in systems.names():
+        assert f'<figure id="{name}"><a href="gallery/{name}.png"><img src="gallery/{name}.small.png"' in text
+    first, *others = (entry.name for entry in entries)
+    card = text[text.index(f'<figure id="{first}">') :].split("</figure>")[0]
+    assert card.count("<img") == 2
+    for letter in "ab":
+        assert (tmp_path / "gallery" / f"{first}{letter}.png").is_file()
+        assert (tmp_path / "gallery" / f"{first}{letter}.small.png").is_file()
+    for name in others:
+        assert f"- `{name}`: " in text
 
 
 def test_a_system_that_draws_nothing_stops_the_gallery(tmp_path, monkeypatch):

@@ -107,6 +107,16 @@ def test_twenty_names_have_an_example(site):
     assert text.count("<strong>Example</strong>") == len(shown)
 
 
+def _search(tab, site, word):
+    """The address of the first page that the site's search finds."""
+    tab.goto((site / "index.html").as_uri())
+    tab.get_by_role("button", name="Search").first.click()
+    tab.keyboard.type(word)
+    first = tab.locator(f'a[href*="h={word}"]').first
+    first.wait_for()
+    return first.evaluate("link => link.href")
+
+
 def test_in_a_browser(site):
     """Opened as files, in Chromium: no request leaves the folder, no error, all maths is set."""
     sync_api = pytest.importorskip("playwright.sync_api")
@@ -126,7 +136,9 @@ def test_in_a_browser(site):
             assert tab.locator(".arithmatex").evaluate_all(unset) == [], path
             wide = tab.evaluate("document.documentElement.scrollWidth")
             assert wide <= 390, f"{path.name} is {wide} wide on a telephone"
+        found = _search(browser.new_page(), site, "restitution")
         browser.close()
+    assert found.startswith((site / "guide").as_uri())
     own = (site.as_uri(), "data:", "blob:", "about:")
     assert [url for url in asked if not url.startswith(own)] == []
     assert not errors

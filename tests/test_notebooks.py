@@ -1,16 +1,18 @@
-"""Every notebook of examples/ runs from top to bottom, and shows pictures."""
+"""Every notebook of examples/ runs from top to bottom, shows pictures, and is stored with what it shows."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
 nbformat = pytest.importorskip("nbformat")
-nbclient = pytest.importorskip("nbclient")
+site_notebooks = pytest.importorskip("site_notebooks")
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
-NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "examples").glob("*.ipynb"))
 LONGEST_TEXT = 5000  # characters that one cell shows: a result has a short repr
+NUMBER = re.compile(r"[\d.e+-]+")
+LARGEST = 100_000  # bytes of a notebook with its pictures
 
 
 def test_there_are_six():
@@ -23,15 +25,32 @@ def _has_picture(data):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent / "src"))
-    monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
-    monkeypatch.setitem(os.environ, "JUPYTER_PLATFORM_DIRS", "1")
-    book = nbformat.read(path, as_version=4)
-    assert not any(cell.get("outputs") for cell in book.cells), "outputs are not kept in the repository"
-    nbclient.NotebookClient(book, timeout=600, resources={"metadata": {"path": tmp_path}}).execute()
+    monkeypatch.setattr("os.environ", dict(os.environ))
+    book, stored = site_notebooks.executed(path, tmp_path), nbformat.read(path, as_version=4)
     outputs = [output for cell in book.cells for output in cell.get("outputs", ())]
     shown = [output["data"] for output in outputs if "data" in output]
     assert sum(map(_has_picture, shown)) >= 2
     assert all(len(data.get("text/plain", "")) < LONGEST_TEXT for data in shown)
     complaints = [output["text"] for output in outputs if output.get("name") == "stderr"]
     assert not [text for text in complaints if "Warning" in text]
+    assert kinds(stored) == kinds(book), "python docs/site_notebooks.py stores what cells show"
+
+
+def kinds(book):
+    """What each cell shows: a picture, words; and the words of what it prints, without numbers."""
+    return [
+        [
+            re.sub(r"[\d.e+-]+|\s+", " ", output["text"]).split()
+            if "text" in output
+            else sorted(output["data"])
+            for output in site_notebooks.lasting(cell.outputs)
+        ]
+        for cell in book.cells
+        if cell.cell_type == "code"
+    ]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_stored_notebooks_are_small_and_name_no_place(path):
+    assert path.stat().st_size < LARGEST
+    assert not re.search(r"/(?:home|root|tmp|Users|work)/", path.read_text())
