@@ -9,7 +9,7 @@ import pytest
 
 from routh.compiling import gpu_kernel, kernel, on_device
 from routh.compiling.ptx import GpuKernel
-from routh.compiling.threads import thread_number
+from routh.compiling.threads import any_in_warp, thread_number
 from routh.compiling.translator.values import UntranslatableError
 
 FLOATS, COUNTS = ("array", "float64", 1), ("array", "int64", 1)
@@ -41,6 +41,18 @@ def test_what_is_named_stays_a_function_of_its_own():
     text = GpuKernel(_adds, called=(product_and_sum,)).ptx((FLOATS, FLOATS), 90, 64)
     assert "call" in text
     assert "product_and_sum" in text
+
+
+def test_loops_need_not_be_unrolled_and_threads_of_a_warp_ask_each_other():
+    def entry(x, out):
+        i = thread_number()
+        while any_in_warp(x[i] < 1.0):
+            for k in range(8):
+                x[i] += out[k]
+
+    text = GpuKernel(entry, unrolled=False).ptx((FLOATS, FLOATS), 90, 64)
+    assert '.pragma "nounroll"' in text
+    assert "vote.sync.any" in text
 
 
 def test_where_it_is_allowed_they_are_fused():
@@ -87,7 +99,7 @@ def test_an_own_array_has_a_shape_that_is_known(length, tmp_path):
 SIMULATED = """
 import numpy as np
 from routh.compiling import device, dlpack, gpu_kernel
-from routh.compiling.threads import add_atomically, own_array, thread_count, thread_number
+from routh.compiling.threads import add_atomically, any_in_warp, own_array, thread_count, thread_number
 
 
 def entry(values, counts, listed, seen, scale):
@@ -98,7 +110,7 @@ def entry(values, counts, listed, seen, scale):
     for i in range(thread_number(), len(values), thread_count()):
         own[0, 0] = values[i] * scale
         values[i] = own[0, 0]
-        if values[i] > 4.0:
+        if any_in_warp(values[i] > 4.0):  # each thread runs alone
             listed[add_atomically(counts, 0, 1)] = i
 
 

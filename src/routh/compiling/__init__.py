@@ -183,14 +183,23 @@ def on_device(
     return rebuilt(function, make, made)
 
 
-def gpu_kernel(entry: Plain, *, registers: int | None = None, called: tuple[Foreign, ...] = ()) -> Foreign:
+def gpu_kernel(
+    entry: Plain,
+    *,
+    registers: int | None = None,
+    called: tuple[Foreign, ...] = (),
+    unrolled: bool = True,
+) -> Foreign:
     """A function that each thread of a launch runs once: ``made[blocks, threads](*arguments)``.
 
     ``registers``: most of a thread; with fewer, more threads run at a time. ``called``: kernels that stay
     functions of their own, while all others become part of the entry; those that are large and called from
-    several places, which would take NVIDIA's compiler long. See `routh.compiling.threads`.
+    several places, which would take NVIDIA's compiler long. ``unrolled``: it may unroll loops, which makes
+    small kernels faster and large ones slower. See `routh.compiling.threads`.
     """
-    return import_module("routh.compiling.ptx").GpuKernel(entry, registers=registers, called=called)
+    return import_module("routh.compiling.ptx").GpuKernel(
+        entry, registers=registers, called=called, unrolled=unrolled
+    )
 
 
 def find_cuda() -> Foreign:

@@ -62,6 +62,7 @@ class Driver:
         major = kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
         minor = kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
         self.capability = 10 * self._attribute(major) + self._attribute(minor)
+        self.processors = self._attribute(kind.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
 
     def _attribute(self, which: Foreign) -> int:
         return int(self._do("cuDeviceGetAttribute", which, self._device))
@@ -149,7 +150,7 @@ class _Simulator(Driver):
     simulated = True
 
     def __init__(self) -> None:
-        self.name, self.capability = "simulated", 90
+        self.name, self.capability, self.processors = "simulated", 90, 1
         self._held: dict[int, np.ndarray] = {}
         self._one_at_a_time = threading.Lock()  # the number of the running thread lies in one place
 

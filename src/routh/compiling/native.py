@@ -171,14 +171,19 @@ def _engine() -> Foreign:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
 
 
-def optimised(text: str, machine: Foreign, effort: int, *, loops: bool, vectors: bool) -> Foreign:
-    """The module of a program; ``loops`` are unrolled and become vectors, ``vectors``: other sums do."""
+def optimised(text: str, machine: Foreign, effort: int, *, vectors: bool) -> Foreign:
+    """The module of a program; ``vectors``: loops are unrolled, and they and other sums become vectors.
+
+    Large programs have many short loops: unrolled and in vectors they would take a quarter longer to compile,
+    and run hardly faster.
+    """
+    effort = 1 if text.count("\n") > LARGE else effort
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=effort)
-    options.loop_vectorization = options.loop_unrolling = loops
+    options.loop_vectorization = options.loop_unrolling = vectors and effort > 1
     options.slp_vectorization = vectors
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
@@ -186,14 +191,8 @@ def optimised(text: str, machine: Foreign, effort: int, *, loops: bool, vectors:
 
 
 def emitted(text: str) -> bytes:
-    """The object file of a program.
-
-    Large programs have many short loops: unrolled and in vectors they would take a quarter longer to compile,
-    and run hardly faster.
-    """
-    effort = 1 if text.count("\n") > LARGE else 3
-    module = optimised(text, _machine(), effort, loops=effort == 3, vectors=True)
-    return bytes(_machine().emit_object(module))
+    """The object file of a program."""
+    return bytes(_machine().emit_object(optimised(text, _machine(), 3, vectors=True)))
 
 
 def link(code: bytes, name: str) -> int:

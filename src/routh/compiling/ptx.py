@@ -1,9 +1,9 @@
 """The GPU's door: the programs of the CPU as PTX by LLVM's own backend, launched by NVIDIA's driver.
 
 Nothing is fused or reordered unless a mark says so, so that samples have the CPU's bits. All functions, but
-those that `gpu_kernel` is told to call, become part of the entry, and no loop is unrolled: threads of a warp
+those that `gpu_kernel` is told to call, become part of the entry, and LLVM unrolls no loop: threads of a warp
 go different ways, and fetching code takes longer than running it. The driver makes machine code of PTX, and
-keeps that by itself.
+keeps that by itself; it may unroll loops, where the kernel does not say otherwise.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ CHIPS = (60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90)
 EFFORT = 2  # of LLVM, of 3
 # what a program may ask of LLVM for a GPU: asked for anything else, LLVM ends the process
 _KNOWN = (
-    "llvm.nvvm.read.ptx.sreg.", "llvm.sqrt.f64", "llvm.fabs.f64", "llvm.floor.f64", "llvm.ceil.f64",
-    "llvm.fptosi.sat.i64.f64", "llvm.fptoui.sat.i64.f64",
+    "llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.vote.any.sync", "llvm.sqrt.f64", "llvm.fabs.f64",
+    "llvm.floor.f64", "llvm.ceil.f64", "llvm.fptosi.sat.i64.f64", "llvm.fptoui.sat.i64.f64",
 )  # fmt: skip
 
 
@@ -46,12 +46,17 @@ class GpuKernel:
     made: ClassVar[list[GpuKernel]] = []  # all of the process, for tests that compile every one
 
     def __init__(
-        self, entry: Plain, *, registers: int | None = None, called: tuple[Foreign, ...] = ()
+        self,
+        entry: Plain,
+        *,
+        registers: int | None = None,
+        called: tuple[Foreign, ...] = (),
+        unrolled: bool = True,
     ) -> None:
         self.py_func: Foreign = entry
         self.name = entry.__qualname__.split(".")[0].strip("_")
-        self.registers = registers
-        self.called = tuple(one.py_func.__code__ for one in called)  # of copies, too
+        self.registers, self.unrolled = registers, unrolled
+        self.called = tuple(getattr(one, "py_func", one).__code__ for one in called)  # of copies, too
         self._made: dict[tuple[Foreign, ...], Foreign] = {}
         self.__doc__ = entry.__doc__
         GpuKernel.made.append(self)
@@ -75,7 +80,8 @@ class GpuKernel:
             code = self._kept(key, lambda: native.emitted(self.simulation(kinds, key)))
             return gpu().load(native.link(code, f"routh.{key}"))
         chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
-        key = self._key(kinds, chip, threads, self.registers, [code.co_qualname for code in self.called])
+        called = [code.co_qualname for code in self.called]
+        key = self._key(kinds, chip, threads, self.registers, called, self.unrolled)
         return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
 
     def _key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
@@ -92,7 +98,7 @@ class GpuKernel:
 
     def ptx(self, kinds: tuple[Kind, ...], chip: int, threads: int) -> str:
         """The program for arguments of these kinds, in NVIDIA's language."""
-        program = GpuProgram(self.called)
+        program = GpuProgram(self.called, unrolled=self.unrolled)
         name, _ = program.function(self, kinds)
         text = program.text()
         for line in text.splitlines():
@@ -105,7 +111,7 @@ class GpuKernel:
         door = f'define ptx_kernel void @entry({listed}) "nvvm.maxntid"="{threads}"{limit} {{'
         body = "\n".join([text, door, *lines, f"call void @{name}({given})", "ret void\n}"])
         machine = _machine(chip)
-        return str(machine.emit_assembly(native.optimised(body, machine, EFFORT, loops=False, vectors=False)))
+        return str(machine.emit_assembly(native.optimised(body, machine, EFFORT, vectors=False)))
 
     def simulation(self, kinds: tuple[Kind, ...], key: str) -> str:
         """The program for the CPU: a function of the words of the arguments and the number of threads."""

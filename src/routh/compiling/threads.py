@@ -29,3 +29,8 @@ def own_array(shape: Foreign, kind: DTypeLike) -> Foreign:
 def add_atomically(array: Foreign, place: int, number: int) -> int:
     """Add to an element that other threads add to, too; what it was before."""
     raise RuntimeError("called outside of a GPU kernel")
+
+
+def any_in_warp(flag: bool) -> bool:
+    """Whether ``flag`` holds for any of the 32 threads that run in step; all of them must get here."""
+    raise RuntimeError("called outside of a GPU kernel")

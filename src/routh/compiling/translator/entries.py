@@ -75,6 +75,11 @@ class OnGpu(Statements):
         old = self.write(f"atomicrmw add ptr {self.address(array, [place])}, {added} monotonic")
         return Number(kind, self.write(f"{word} {memory} {old} to {NUMBERS[kind]}") if word else old)
 
+    def _any_in_warp(self, flag: Value) -> Number:
+        self.used.add("declare i1 @llvm.nvvm.vote.any.sync(i32, i1)")
+        test = self.truth(flag).name
+        return Number("b", self.write(f"call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 {test})"))
+
 
 class Simulated(OnGpu):
     """The same for the CPU."""
@@ -84,6 +89,9 @@ class Simulated(OnGpu):
 
     def _thread_count(self) -> Number:
         return self._load_place(1)
+
+    def _any_in_warp(self, flag: Value) -> Number:
+        return self.truth(flag)  # no thread runs beside another
 
     def _load_place(self, which: int) -> Number:
         at = self.write(f"getelementptr i64, ptr {PLACE}, i64 {which}")
@@ -97,13 +105,22 @@ class Simulated(OnGpu):
 
 
 class GpuProgram(Program):
-    """An entry and all that it calls; on a GPU all but ``called`` becomes one function."""
+    """An entry and all that it calls; on a GPU all but ``called`` becomes one function.
+
+    ``unrolled``: NVIDIA's compiler may unroll loops.
+    """
 
     statements: Foreign = OnGpu
 
-    def __init__(self, called: tuple[CodeType, ...] = ()) -> None:
+    def __init__(self, called: tuple[CodeType, ...] = (), *, unrolled: bool = True) -> None:
         super().__init__()
         self._called = called
+        if not unrolled:
+            self.again = ", !llvm.loop !0"
+
+    def text(self) -> str:
+        """The whole program."""
+        return f'{super().text()}\n!0 = distinct !{{!0, !1}}\n!1 = !{{!"llvm.loop.unroll.disable"}}'
 
     def _attributes(self, plain: Foreign, lines: int) -> str:
         return "noinline " if plain.__code__ in self._called else "alwaysinline "

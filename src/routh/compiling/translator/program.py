@@ -25,6 +25,7 @@ class Program:
     """Functions that are translated so far, each once for each kind of arguments."""
 
     statements: Foreign = Statements  # what writes the body of a function
+    again = ""  # LLVM's words for the way back to the head of a loop
 
     def __init__(self) -> None:
         self._made: dict[tuple[Plain, tuple[Kind, ...]], tuple[str, Kind]] = {}

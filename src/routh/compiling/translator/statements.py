@@ -216,7 +216,7 @@ class Statements(Expressions):
             self.test(statement.test, body, after)
             self.begin(body)
             self._suite(statement.body)
-        self.jump(head)
+        self.jump(head, self.program.again)
         self.go_on(after)
 
     def _for(self, statement: ast.For) -> None:
@@ -241,7 +241,7 @@ class Statements(Expressions):
         self._forget(target)
         self.begin(latch)
         self.block.lines.append(f"{following} = add nsw i64 {place}, {step.name}")
-        self.jump(head)
+        self.jump(head, self.program.again)
         if statement.orelse:
             self._branch(done, statement.orelse, after)
         self.go_on(after)

@@ -92,10 +92,10 @@ class Writer:
         self.block.lines.append(line)
         self.block.ended = True
 
-    def jump(self, block: Block) -> None:
+    def jump(self, block: Block, words: str = "") -> None:
         """Go on there, where the block has not ended."""
         if not self.block.ended:
-            self.end(f"br label %{block.label}")
+            self.end(f"br label %{block.label}{words}")
             block.reached = True
 
     def fork(self, test: Number, yes: Block, no: Block) -> None:

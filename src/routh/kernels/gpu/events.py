@@ -12,20 +12,25 @@ from functools import lru_cache
 
 import numpy as np
 
-from routh.compiling import find_cuda, gpu_kernel
-from routh.compiling.threads import own_array, thread_count, thread_number
+from routh.compiling import elementary, find_cuda, gpu_kernel
+from routh.compiling.threads import any_in_warp, own_array, thread_count, thread_number
 from routh.kernels.common.arrays import Draw, Outputs, Rows
+from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.gpu.plane import Patterns, PlaneLauncher
 from routh.kernels.space import newton
-from routh.kernels.space.sample import run_range
-from routh.kernels.space.workspace import SpaceWork, workspace
+from routh.kernels.space.sample import NO_IMPACT, advance, load_row, run_range, write_sample
+from routh.kernels.space.sample import begin as begin_sample
+from routh.kernels.space.workspace import CREEPS, CURVES, NEXT, UNENDED, SpaceWork, workspace
 from routh.problem_rows import Problems, Scratch, padded, prepare_row
 from routh.status import Status
 from routh.validation import Array
 
 BLOCK = 128
-REGISTERS = 80  # of a thread in space
+REGISTERS = 96  # of a thread in space with polygons
+# threads of a block, and blocks of a multiprocessor, with the cone: what more of them keep in memory, some 17
+# kB each with four contacts, takes longer to fetch than it does to wait for them
+CURVED_BLOCK, CURVED_BLOCKS = 64, 4
 LAUNCH = 2**20  # samples of one launch: between launches a budget may end and Ctrl-C comes through
 ROWS_BYTES = 4 * 2**30  # of prepared rows at a time
 MANY = 2**14  # from so many samples of a problem on, the CPU draws some first, see `first_patterns`
@@ -70,7 +75,11 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
 
 @lru_cache(maxsize=16)
 def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
-    """The sampler in space for at most so many contacts; ``curved``: with the true cone."""
+    """The sampler in space for at most so many contacts; ``curved``: with the true cone.
+
+    There steps differ most in length, so a thread goes on with its next sample at once, and steps of curves
+    wait until all threads that run together are at one.
+    """
     values, marks, course, series, matrices, flags, _ = (array.shape for array in workspace(nc))
 
     def entry(
@@ -86,11 +95,34 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
             own_array(flags, np.bool_),
             trace,
         )
-        for number in range(begin + thread_number(), end, thread_count()):
-            if wanted[number // draw.n]:
-                run_range(rows, draw, outputs, work, corners, books, None, number, number + 1)
+        if not curved:
+            for number in range(begin + thread_number(), end, thread_count()):
+                if wanted[number // draw.n]:
+                    run_range(rows, draw, outputs, work, corners, books, None, number, number + 1)
+            return
+        number, status, loaded = begin + thread_number(), UNENDED, False
+        while any_in_warp(number < end):
+            row = min(number, end - 1) // draw.n
+            sample = number - row * draw.n
+            if number < end and not loaded:
+                loaded, status = True, NO_IMPACT
+                if wanted[row]:
+                    load_row(rows, row, work)
+                    status = begin_sample(work, rows.nc[row])
+            runs = number < end and status == UNENDED
+            is_slow = work.course[NEXT] == CURVES or work.course[NEXT] == CREEPS
+            others_are_quick = any_in_warp(runs and not is_slow)
+            if runs and not (is_slow and others_are_quick):
+                nc, whose = rows.nc[row], draw.row + row
+                status = advance(work, nc, corners, books, None, draw, None, whose, sample)
+            if number < end and status != UNENDED:
+                if wanted[row]:
+                    write_sample(rows, outputs, work, books, row, sample, status)
+                number, loaded = number + thread_count(), False
 
-    return gpu_kernel(entry, registers=REGISTERS, called=(newton.solve,) if curved else ())
+    if not curved:
+        return gpu_kernel(entry, registers=REGISTERS, unrolled=False)
+    return gpu_kernel(entry, called=(newton.solve, invert_rows, elementary.pow), unrolled=False)
 
 
 def make_gpu_outputs(
@@ -133,15 +165,18 @@ class SpaceLauncher:
     def __init__(
         self, draw: Draw, nc: int, corners: Array | None, along: DeviceArray, *, elastic: bool
     ) -> None:
-        self.kernel = _space_kernel(nc, corners is None, int(draw.poisson) if elastic else None)
+        self.curved = corners is None
+        self.kernel = _space_kernel(nc, self.curved, int(draw.poisson) if elastic else None)
         self.draw, *self.more, self.along = send((draw, corners, np.zeros((0, 3 * nc)), along))
 
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
     ) -> None:
         """See `Sampler.launch`."""
-        draw = self.draw._replace(row=row)
-        self.kernel[_blocks(end - begin), BLOCK](rows, wanted, draw, outputs, *self.more, begin, end)
+        draw, threads, blocks = self.draw._replace(row=row), BLOCK, _blocks(end - begin)
+        if self.curved:
+            threads, blocks = CURVED_BLOCK, min(2 * blocks, CURVED_BLOCKS * find_cuda().processors)
+        self.kernel[blocks, threads](rows, wanted, draw, outputs, *self.more, begin, end)
 
 
 class Sampler:
