@@ -56,7 +56,8 @@ class GpuKernel:
         self.py_func: Foreign = entry
         self.name = entry.__qualname__.split(".")[0].strip("_")
         self.registers, self.unrolled = registers, unrolled
-        self.called = tuple(getattr(one, "py_func", one).__code__ for one in called)  # of copies, too
+        functions: list[Foreign] = [getattr(one, "py_func", one) for one in called]
+        self.called = tuple(one.__code__ for one in functions)  # of copies, too
         self._made: dict[tuple[Foreign, ...], Foreign] = {}
         self.__doc__ = entry.__doc__
         GpuKernel.made.append(self)

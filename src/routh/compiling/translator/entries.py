@@ -75,7 +75,7 @@ class OnGpu(Statements):
         old = self.write(f"atomicrmw add ptr {self.address(array, [place])}, {added} monotonic")
         return Number(kind, self.write(f"{word} {memory} {old} to {NUMBERS[kind]}") if word else old)
 
-    def _any_in_warp(self, flag: Value) -> Number:
+    def _any_in_warp(self, flag: Number) -> Number:
         self.used.add("declare i1 @llvm.nvvm.vote.any.sync(i32, i1)")
         test = self.truth(flag).name
         return Number("b", self.write(f"call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 {test})"))
@@ -90,7 +90,7 @@ class Simulated(OnGpu):
     def _thread_count(self) -> Number:
         return self._load_place(1)
 
-    def _any_in_warp(self, flag: Value) -> Number:
+    def _any_in_warp(self, flag: Number) -> Number:
         return self.truth(flag)  # no thread runs beside another
 
     def _load_place(self, which: int) -> Number:
