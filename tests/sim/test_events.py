@@ -300,27 +300,40 @@ def test_accuracy_follows_the_integrator():
 
 
 class Thrown(Course):
-    """A point thrown up at 0.3 mm/s from the ground, whose gap begins a rounding error off zero."""
+    """A point thrown up from the ground, whose gap begins a rounding error off zero."""
 
-    def __init__(self, begins):
-        self.begins, self.motion = begins, SimpleNamespace(free=(0,))
+    def __init__(self, begins, speed=3e-4):
+        self.begins, self.speed, self.motion = begins, speed, SimpleNamespace(free=(0,))
 
     def _gap(self, j, t):
         rounding = self.begins if t == 0.0 else -abs(self.begins)
-        return rounding + 3e-4 * t - 4.905 * t * t if t > 1e-12 else rounding
+        return rounding + self.speed * t - 4.905 * t * t if t > 1e-12 else rounding
 
     def _rate(self, j, t):
-        return 3e-4 - 9.81 * t
+        return self.speed - 9.81 * t
 
     def looks(self, times):
         return (Look(np.array([self._gap(0, t)]), np.array([self._rate(0, t)]), np.empty(0)) for t in times)
 
 
 @pytest.mark.parametrize("begins", [0.0, 7e-18, -7e-18])
-def test_rounding_where_a_flight_begins_does_not_end_it(begins):
+@pytest.mark.parametrize("leaving", [set(), {0}])
+def test_rounding_where_a_flight_begins_does_not_end_it(begins, leaving):
     """It did where a gap began a little above zero: elastic cubes stopped in one of ten simulations."""
     course = Thrown(begins)
     before, now = course.looks([0.0, 1e-3])
-    ((when, kind, contacts),) = _gap_hits(course, before, now, 0.0, 1e-3, gap=1e-9)
+    ((when, kind, contacts),) = _gap_hits(course, before, now, 0.0, 1e-3, 1e-9, leaving)
     assert (kind, contacts) == ("close", (0,))
     assert when == pytest.approx(3e-4 / 4.905, rel=1e-9)
+
+
+def test_a_hop_of_a_few_picometres_ends_where_it_began():
+    """It ended 10 pm below the ground, with more speed than it had: feet threw each other up for ever."""
+    course = Thrown(0.0, speed=1e-6)
+    before, top, now = course.looks([0.0, 1e-7, 1e-6])
+    assert -1e-11 < now.gap[0] < 0.0
+    assert not _gap_hits(course, before, top, 0.0, 1e-7, 1e-9, {0})
+    ((when, kind, contacts),) = _gap_hits(course, before, now, 0.0, 1e-6, 1e-9, {0})
+    assert (kind, contacts) == ("close", (0,))
+    assert when == pytest.approx(1e-6 / 4.905, rel=1e-6)
+    assert not _gap_hits(course, before, now, 0.0, 1e-6, 1e-9, set())  # at rest, it sank by rounding

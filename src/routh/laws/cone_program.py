@@ -215,27 +215,22 @@ def _by_newton(
     H: Array, free: Array, limit: Array, start: Array, gap: float, fault: Callable[[Array], float]
 ) -> tuple[Array, float]:
     """Semismooth Newton on ``x = proj(x - rho slip)`` on the discs: the best iterate and its fault."""
-    nc, nt = len(limit), len(free) // len(limit)
+    n, nc, nt = len(free), len(limit), len(free) // len(limit)
     best, x = start, start
     rho = 1.0 / max(float(np.abs(H).sum(axis=1).max()), 1e-300)
+    pulled = (np.eye(n) - rho * H).reshape(nc, nt, n)
     for _ in range(_NEWTON_STEPS):
         if gap < 1e-15:
             break
         pull = (x - rho * (free + H @ x)).reshape(nc, nt)
-        length = np.linalg.norm(pull, axis=1)
-        slope = np.eye(len(x))
-        value = x.copy()
-        pulled = np.eye(len(x)) - rho * H
-        for i in range(nc):
-            own = slice(i * nt, (i + 1) * nt)
-            if length[i] <= limit[i]:
-                value[own] -= pull[i]
-                slope[own] -= pulled[own]
-            else:
-                unit = pull[i] / length[i]
-                value[own] -= limit[i] * unit
-                across = (np.eye(nt) - np.outer(unit, unit)) * (limit[i] / length[i])
-                slope[own] -= across @ pulled[own]
+        length = np.sqrt(np.sum(pull**2, axis=1))
+        slides = length > limit
+        divisor = np.where(slides, length, 1.0)
+        share = np.where(slides, limit / divisor, 1.0)  # of the pull that the disc lets through
+        unit = pull * (slides / divisor)[:, None]  # zero where it sticks
+        across = share[:, None, None] * (np.eye(nt) - unit[:, :, None] * unit[:, None, :])
+        value = x - (share[:, None] * pull).ravel()
+        slope = np.eye(n) - (across @ pulled).reshape(n, n)
         x = x - np.linalg.lstsq(slope, value, rcond=1e-14)[0]
         found = fault(x)
         if found < gap:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -143,8 +143,13 @@ class Flow:
     contacts: tuple[int, ...] = ()  # whose condition ended it
 
 
-def run_mode(course: Course, end: float, grid: Sequence[float], options: Options) -> Flow:
-    """Move in one mode until ``end`` or until something happens; samples at the times of ``grid``."""
+def run_mode(
+    course: Course, end: float, grid: Sequence[float], options: Options, leaving: Set[int] = frozenset()
+) -> Flow:
+    """Move in one mode until ``end`` or until something happens; samples at the times of ``grid``.
+
+    ``leaving`` are the contacts that are closed at the start and separate with a velocity.
+    """
     samples = [course.start]
     contacts = tuple(course.motion.contacts)
     waiting = [moment for moment in grid if course.t < moment < end]
@@ -154,7 +159,7 @@ def run_mode(course: Course, end: float, grid: Sequence[float], options: Options
         crawled = crawled + 1 if course.t - course.t_old < _CRAWL else 0
         if not going or crawled > _MOST_CRAWLS:
             return Flow((*samples, course.settle()), "singular", contacts)
-        hit = _first_event(course, options.gap)
+        hit = _first_event(course, options.gap, leaving)
         until = course.t if hit is None else hit[0]
         count = _PER_SHORT_STEP if course.short else _PER_STEP
         samples += course.samples(_times(waiting, course.t_old, course.t, until, count))
@@ -179,14 +184,14 @@ def _times(grid: list[float], start: float, stop: float, until: float, count: in
     return times[1:]
 
 
-def _first_event(course: Course, gap: float) -> tuple[float, str, tuple[int, ...]] | None:
+def _first_event(course: Course, gap: float, leaving: Set[int]) -> tuple[float, str, tuple[int, ...]] | None:
     """The earliest time in a step at which a gap closes or the mode ends, with what and where."""
     motion, start, length = course.motion, course.t_old, course.t - course.t_old
     times = [start + node * length for node in _NODES]
     looks = iter(course.looks(times))
     before = next(looks)
     for t_before, t, now in zip(times, times[1:], looks, strict=False):
-        hits = _gap_hits(course, before, now, t_before, t, gap)
+        hits = _gap_hits(course, before, now, t_before, t, gap, leaving)
         # margins of the mode that are broken, or, of slip, that have changed sign: there it turned back
         stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
         for k in np.flatnonzero(stopped | ~(now.margin >= -tolerances.CONTACT_FORCE)):
@@ -200,7 +205,7 @@ def _first_event(course: Course, gap: float) -> tuple[float, str, tuple[int, ...
 
 
 def _gap_hits(
-    course: Course, a: Look, b: Look, t0: float, t1: float, gap: float
+    course: Course, a: Look, b: Look, t0: float, t1: float, gap: float, leaving: Set[int]
 ) -> list[tuple[float, str, tuple[int, ...]]]:
     """Free contacts that touch between two looks, also those that only dip below zero in between."""
     hits: list[tuple[float, str, tuple[int, ...]]] = []
@@ -210,7 +215,10 @@ def _gap_hits(
         if a.rate[j] < 0.0 < b.rate[j] and min(a.gap[j], b.gap[j]) < (t1 - t0) * (b.rate[j] - a.rate[j]):
             lowest = course.crossing("rate", j, t0, t1)
         depth = next(iter(course.looks([lowest]))).gap[j] if lowest < t1 else np.inf
-        if not (b.gap[j] < -slack or depth < -slack):
+        # a light foot may hop lower than the slack: what it fell on below zero would be speed from nowhere,
+        # enough to make two feet throw each other up for ever
+        back = contact in leaving and b.gap[j] < 0.0 and b.rate[j] < 0.0
+        if not (back or b.gap[j] < -slack or depth < -slack):
             if a.gap[j] > gap >= depth:
                 hits.append((lowest, "graze", (contact,)))
             continue

@@ -203,7 +203,8 @@ class Run:
             if not resting:
                 return self._stop(Status.NUMERICAL, "free motion ends as soon as it begins")
             return self._impact(tuple(resting))
-        return self._flow(resting, self._drawn(selection, resting))
+        leaving = frozenset(np.flatnonzero(closed & (normal > tolerance)).tolist())
+        return self._flow(self._drawn(selection, resting), leaving)
 
     def _contacts(self) -> tuple[np.ndarray, Array, Array]:
         """Which contacts are closed, all normal velocities, and the speed below which they are zero."""
@@ -317,13 +318,13 @@ class Run:
                 return law, found
         return law, law(problem, self.settings.rng, without_collision=without_collision)
 
-    def _flow(self, resting: list[int], chosen: ModeForces) -> None:
+    def _flow(self, chosen: ModeForces, leaving: frozenset[int]) -> None:
         """Move smoothly in the chosen mode and log how it differs from the one before."""
         self._log_change(chosen.mode)
         self.mode = chosen.mode
         motion = ModeMotion(self.mechanism, chosen.mode)
         grid = self.grid[np.searchsorted(self.grid, self.t, side="right") :].tolist()
-        flow = self._run_mode(motion, grid)
+        flow = self._run_mode(motion, grid, leaving)
         started = self.t
         self.record.begin(flow.samples[0].force)
         # a mode that ends at once leaves no trace but the next choice
@@ -356,14 +357,14 @@ class Run:
             self.excluded.add(chosen.mode)
         return None
 
-    def _run_mode(self, motion: ModeMotion, grid: list[float]) -> Flow:
+    def _run_mode(self, motion: ModeMotion, grid: list[float], leaving: frozenset[int]) -> Flow:
         """By compiled code, where that knows the forces; else the readable way, from the start."""
         end, options = self.settings.end, self.settings
         start = motion, self.t, self.q, self.v, end, options
         if flow.suits(motion):
             with contextlib.suppress(flow.NotKnownError):
-                return run_mode(flow.QuickCourse(*start), end, grid, options)
-        return run_mode(Course(*start), end, grid, options)
+                return run_mode(flow.QuickCourse(*start), end, grid, options, leaving)
+        return run_mode(Course(*start), end, grid, options, leaving)
 
     def _log_change(self, mode: Mode) -> None:
         before = {hold.contact: hold.direction for hold in self.mode}
