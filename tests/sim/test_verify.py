@@ -189,6 +189,13 @@ def test_energy_from_nowhere_is_caught():
     assert {"energy", "inclusion (53)"} <= conditions(model, motion)
 
 
+def test_interpolation_may_err_at_both_samples():
+    """A swing of Newton's cradle: nothing is lost, and its samples lie a little below and above that."""
+    cradle = routh.systems.get("newtons-cradle")
+    verdict = verify(cradle.model, routh.simulate(cradle.model, cradle.state, duration=2.0))
+    assert verdict.ok, str(verdict)
+
+
 def test_energy_gained_bit_by_bit_is_caught():
     """Each step up is within what one sample may err; together they are not."""
     model = sliding_block()

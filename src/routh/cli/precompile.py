@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
 
@@ -16,11 +17,14 @@ from routh.batch import ImpactBatch
 from routh.cli.exits import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.compiling import compile_seconds, find_cuda
+from routh.models.base import State
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.systems.d19 import motion_of
 
 SAMPLES = 64
+_CRATE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+<body><freejoint/><geom type="box" size=".2 .15 .1"/></body></worldbody></mujoco>"""
 
 Families = dict[str, Callable[[], object]]
 
@@ -43,6 +47,22 @@ def _motion() -> object:
     return simulate(block.model, block.state, duration=0.05)
 
 
+def _robot(dt: float | None = None) -> object:
+    """A crate that slides on the ground of MuJoCo; nothing where MuJoCo is not installed."""
+    if find_spec("mujoco") is None:
+        return None
+    import mujoco
+
+    from routh.models.mujoco import MujocoModel
+    from routh.sim import simulate, step_through
+
+    crate = MujocoModel(mujoco.MjModel.from_xml_string(_CRATE))
+    state = State([0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0], [0.1, *[0.0] * 5])
+    if dt is None:
+        return simulate(crate, state, duration=0.05)
+    return step_through(crate, state, dt=dt, duration=2 * dt)
+
+
 def _steps(name: str) -> object:
     motion = motion_of(name)
     return motion.run(duration=2 * motion.dt)
@@ -62,8 +82,10 @@ FAMILIES: Families = {
     "derivatives, polygons": lambda: sample(_spatial(), 64, friction="polyhedral").jacobian(),
     "derivatives, true cone": lambda: sample(_spatial(), 64).jacobian(),
     "motion, plane": _motion,
+    "motion of robots": _robot,
     "time stepping, plane": lambda: _steps("pendulum-with-limit"),
     "time stepping, space": lambda: _steps("block-on-incline"),
+    "time stepping of robots": lambda: _robot(dt=0.01),
     "many problems": lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2),
 }
 

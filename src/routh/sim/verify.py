@@ -452,8 +452,8 @@ def _check_energy(e: Evidence) -> None:
     kept = np.flatnonzero(~inside)
     lowest = 0
     for k in range(1, len(kept)):
-        # interpolation errs once, the integrator with every step, which has a dozen samples
-        allowed = tolerances.VERIFY_ENERGY + tolerances.VERIFY_INTEGRATOR * (k - lowest) / 12.0
+        # interpolation errs at both samples, the integrator with every step, which has a dozen
+        allowed = 2.0 * tolerances.VERIFY_ENERGY + tolerances.VERIFY_INTEGRATOR * (k - lowest) / 12.0
         change = float(total[kept[k]] - total[kept[lowest]])
         e.book.note("energy", int(kept[k]), change, allowed * unit + rounding)
         lowest = k if change < 0.0 else lowest
