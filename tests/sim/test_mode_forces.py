@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 import routh
+from routh import tolerances
 from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.mechanism import correction
-from routh.sim.mode_motion import NO_SLIP
+from routh.sim.mode_motion import NO_SLIP, turned
+from routh.sim.modes import find_modes
 from routh.sim.verify import verify
 
 
@@ -98,3 +100,54 @@ def test_slip_that_hardly_moves_is_followed_by_long_steps():
     slip = np.linalg.norm(motion.v[:, :2], axis=1)
     assert slip.max() < 1e-4
     assert len(motion) < 1500  # 1.5 times the rate of turning would be a step of 1e-6 s: 20000 samples
+
+
+def test_slip_that_begins_has_one_friction_on_both_sides_of_no_slip():
+    """It jumped from the way that slip began with to that of the slip, which caught it in between."""
+    mu, g = 0.5, 9.81
+    one = np.ones(1, dtype=bool)
+    held = Held(np.zeros(1, dtype=np.int64), ~one, np.array([mu]), np.array([[1.0, 0.0]]), ~one)
+    frictions = []
+    for speed in NO_SLIP * np.array([0.0, 0.5, 1.0 - 1e-9, 1.0 + 1e-9, 2.0]):
+        v, found = np.array([0.0, 0.0, speed]), make_found(1, 3, 3)
+        at = At(np.eye(3)[None], np.eye(3), np.array([-g, 0.0, 0.0]), np.zeros((1, 3)), v)
+        assert find_mode_forces(held, at, NO_SLIP, found)
+        readable = turned(Hold(0, (1.0, 0.0)), v[1:]).direction
+        np.testing.assert_allclose(found.force[0, 1:], -mu * g * np.array(readable), atol=1e-12)
+        frictions.append(found.force[0, 1:].copy())
+    assert np.linalg.norm(frictions[2] - frictions[3]) < 1e-6
+    np.testing.assert_allclose(frictions[0], [-mu * g, 0.0])
+    np.testing.assert_allclose(frictions[4], [0.0, -mu * g], atol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_nearly_redundant_contacts_meet_their_equations(compiled):
+    """Four feet of a robot that stands still, all but symmetric: no mode was found, and impacts went on."""
+    rng = np.random.default_rng(0)
+    said = Said(rng, 2, 3, 12)
+    said.J[1], said.bias[1] = said.J[0] + 3e-5 * said.J[1], said.bias[0]
+    mode = Hold(0), Hold(1)
+    if compiled:
+        still = np.zeros(2, dtype=bool)
+        held = Held(np.arange(2), ~still, np.full(2, 0.5), np.zeros((2, 2)), still)
+        found = make_found(2, 3, 12)
+        at = At(said.J, said.inverse_mass, said.free, said.bias, said.v)
+        assert find_mode_forces(held, at, NO_SLIP, found)
+        residual = float(found.residual[0])
+    else:
+        forces = forces_of(contact_problem(said, [0, 1], np.full(2, 0.5), np.zeros((2, 2))), mode)
+        assert not forces.redundant
+        residual = forces.residual
+    assert residual < tolerances.CONTACT_FORCE
+
+
+def test_friction_at_its_limit_may_stick_or_begin_to_slide():
+    """A foot whose friction is used up began to slide nowhere, and an impact came in its place."""
+    angle = 0.3
+    way = np.array([np.cos(angle), np.sin(angle)])
+    said = Said(np.random.default_rng(0), 1, 3, 3)
+    said.J, said.inverse_mass, said.bias = np.eye(3)[None], np.eye(3), np.zeros((1, 3))
+    said.free = np.array([-1.0, *(0.5 * way)])
+    ((stuck, slides),), _ = find_modes(contact_problem(said, [0], np.full(1, 0.5), np.zeros((1, 2))))
+    assert stuck.mode[0].sticks
+    np.testing.assert_allclose(slides.mode[0].direction, way, atol=1e-9)

@@ -185,8 +185,10 @@ def _unique(matrix: Array, right: Array) -> Array | None:
         inverse = np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
         return None
-    condition = np.abs(inverse).max() * np.abs(matrix).max()
-    return inverse @ right if condition * SINGULAR < 1.0 else None
+    if not np.abs(inverse).max() * np.abs(matrix).max() * SINGULAR < 1.0:
+        return None
+    x = inverse @ right
+    return np.asarray(x + inverse @ (right - matrix @ x))  # nearly redundant contacts need the digits
 
 
 def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, form: Equations) -> Array:

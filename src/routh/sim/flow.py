@@ -211,6 +211,8 @@ def _gap_hits(
     hits: list[tuple[float, str, tuple[int, ...]]] = []
     slack = 0.01 * gap  # a contact that has just opened may start a rounding error above or below zero
     for j, contact in enumerate(course.motion.free):
+        if a.rate[j] >= 0.0 and b.rate[j] >= 0.0:
+            continue  # it rises, even if from a little below zero
         lowest = t1
         if a.rate[j] < 0.0 < b.rate[j] and min(a.gap[j], b.gap[j]) < (t1 - t0) * (b.rate[j] - a.rate[j]):
             lowest = course.crossing("rate", j, t0, t1)

@@ -28,7 +28,7 @@ from routh.sim.contact_forces import (
 from routh.sim.mechanism import MOST_ROWS, Mechanism, Snapshot, correction
 from routh.validation import Array
 
-NO_SLIP = 1e-9  # m/s, below which slip in space keeps the direction it had: the integrator knows no better
+NO_SLIP = 1e-9  # m/s, below which slip in space has no direction of its own: the integrator knows no better
 _TURN = 3.0  # slip that turns may change by half of itself in a step, which is 1.5 of the times of a rate
 _ASIDE = 0.01 * NO_SLIP  # m/s, how far slip that keeps its direction may be from its line when it ends
 _STOP = 2.0  # slip that ends straight may be followed for twice as long as it lasts
@@ -333,12 +333,15 @@ class ModeMotion:
 
 
 def turned(hold: Hold, slip: Array, *, any_way: bool = False) -> Hold:
-    """The hold with the line of a slip, (nt,) m/s, if that has one: the way that is nearer to its own."""
-    size = float(np.linalg.norm(slip))
-    if not size > NO_SLIP:
-        return hold
-    back = not any_way and float(slip @ np.asarray(hold.direction)) < 0.0
-    return replace(hold, direction=tuple(slip / (-size if back else size)))
+    """The hold with the line of a slip, (nt,) m/s, the way of it that is nearer to its own.
+
+    The direction of slip below NO_SLIP turns to the hold's own: were it the hold's up to there, slip that
+    begins would be caught where friction jumps from one to the other.
+    """
+    own, size = np.asarray(hold.direction), float(np.linalg.norm(slip))
+    back = float(slip @ own) < 0.0 and not (any_way and size > NO_SLIP)
+    way = max(NO_SLIP - size, 0.0) * own + (-slip if back else slip)
+    return replace(hold, direction=tuple((way / np.linalg.norm(way)).tolist()))
 
 
 def _lengths(vectors: Array) -> Array:

@@ -40,6 +40,7 @@ _REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in
 _AHEAD = 1e-6  # s, how far ahead ties are looked at
 _ROUNDING = 1e-7  # residual of a mode's equations that is still rounding a moment later
 _LOOKED_AT = 1e3 * tolerances.CONTACT_FORCE  # what a mode may miss and still be looked at
+_LIMIT = 10.0 * tolerances.CONTACT_FORCE  # friction this near to its limit may be at it, in units of its own
 _SINGULAR = 1e-9  # reciprocal condition below which a system is looked at on its own
 
 
@@ -142,6 +143,10 @@ def find_modes(problem: ContactProblem) -> tuple[list[list[ModeForces]], bool]:
             whole = forces_of(problem, _completed(problem, extra))
             if len(whole.mode) > len(extra.mode) and is_valid(problem, whole):
                 found.append(whole)
+        begun = (
+            forces_of(problem, mode) for one in list(found) if (mode := _begun(problem, one)) != one.mode
+        )
+        found += [solution for solution in begun if is_valid(problem, solution)]
     return _grouped(problem, found), complete
 
 
@@ -227,6 +232,18 @@ def _completed(problem: ContactProblem, solution: ModeForces) -> Mode:
         still = float(np.linalg.norm(acceleration[1:])) <= tolerances.CONTACT_FORCE
         holds.append(_held(problem, i, contact, acceleration[1:], still))
     return tuple(sorted(holds, key=lambda hold: hold.contact))
+
+
+def _begun(problem: ContactProblem, solution: ModeForces) -> Mode:
+    """The mode with those contacts sliding whose friction is at its limit: it has the same forces."""
+    holds = []
+    for hold in solution.mode:
+        i = problem.position(hold.contact)
+        normal, *tangent = solution.force[i] / problem.force_unit[i]
+        size = float(np.linalg.norm(tangent))
+        limit = hold.sticks and size > 0.0 and size >= problem.mu[i] * normal - _LIMIT
+        holds.append(Hold(hold.contact, tuple((-np.array(tangent) / size).tolist())) if limit else hold)
+    return tuple(holds)
 
 
 def _aligned(problem: ContactProblem, mode: Mode) -> Mode:

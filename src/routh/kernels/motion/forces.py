@@ -118,6 +118,13 @@ def _solve(found: Found, picked: np.ndarray, k: int) -> bool:
                 x[r] += inverse[r, c] * wanted[c]
                 largest, answer = max(largest, abs(A[r, c])), max(answer, abs(inverse[r, c]))
         regular = answer * largest * SINGULAR < 1.0
+        for r in range(k):
+            found.right[r] = wanted[r]
+            for c in range(k):
+                found.right[r] -= A[r, c] * x[c]
+        for r in range(k):  # once more: nearly redundant contacts need the digits
+            for c in range(k):
+                x[r] += inverse[r, c] * found.right[c]
     if not regular:
         _share(found, picked, k)
     found.residual[0] = misfit(A, x, wanted, k)
@@ -199,7 +206,8 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
     """Forces that keep the mode, and the acceleration with them; False where these are not determined.
 
     Contacts that slip faster than ``slowest`` (m/s) have friction against their slip now, along the line of
-    it that is nearer to the way that the step began with.
+    it that is nearer to the way that the step began with. That of slower ones turns to that way, and is it
+    without slip.
     """
     for i in range(len(held.contact)):
         _follow_slip(held, at, i, slowest, found)
@@ -227,12 +235,16 @@ def _follow_slip(held: Held, at: At, i: int, slowest: float, found: Found) -> No
         size += total * total
         along += total * held.way[i, a]
     size = math.sqrt(size)
-    kept = held.sticks[i] or held.straight[i] or nt == 1 or not size > slowest
-    for a in range(nt):
-        if kept:
+    if held.sticks[i] or held.straight[i] or nt == 1:
+        for a in range(nt):
             found.way[i, a] = held.way[i, a]
-        else:
-            found.way[i, a] /= -size if along < 0.0 else size
+        return
+    lacking, whole = max(slowest - size, 0.0), 0.0
+    for a in range(nt):
+        found.way[i, a] = lacking * held.way[i, a] + (-found.way[i, a] if along < 0.0 else found.way[i, a])
+        whole += found.way[i, a] ** 2
+    for a in range(nt):
+        found.way[i, a] /= math.sqrt(whole)
 
 
 @kernel
