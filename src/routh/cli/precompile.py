@@ -57,7 +57,7 @@ def _robot(dt: float | None = None) -> object:
     from routh.sim import simulate, step_through
 
     crate = MujocoModel(mujoco.MjModel.from_xml_string(_CRATE))
-    state = State([0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0], [0.1, *[0.0] * 5])
+    state = State(np.array([0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]), 0.1 * np.eye(6)[0])
     if dt is None:
         return simulate(crate, state, duration=0.05)
     return step_through(crate, state, dt=dt, duration=2 * dt)
