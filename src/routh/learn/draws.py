@@ -15,7 +15,7 @@ from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
 from routh.compiling import bound
-from routh.kernels.common.arrays import IMPULSE, Outputs, make_outputs
+from routh.kernels.common.arrays import IMPULSE, Draw, Outputs, make_outputs
 from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
 from routh.kernels.own_seeds import Work, run, workspace_for
@@ -52,6 +52,7 @@ class _Room(NamedTuple):
     rows: Rows
     found: Outputs
     good: np.ndarray  # (n,) bool
+    draw: Draw
     work: Work
     prepare: Callable[[], None]
     keep_laws: Callable[[], None]
@@ -76,8 +77,7 @@ class Drawer:
         for mine, given in zip(room.given, arrival[:5], strict=True):
             mine[:] = given
         room.prepare()
-        draw = self._settings[key[1]]._replace(n=n)
-        run(room.rows, draw, np.array([wanted.seed], dtype=np.uint64), room.found, room.work)
+        run(room.rows, room.draw, np.array([wanted.seed], dtype=np.uint64), room.found, room.work)
         room.keep_laws()
         status = room.found.status[0].copy()
         return Drawn(room.found.v[0].copy(), status, room.good & (status == _SOLVED))
@@ -93,6 +93,7 @@ class Drawer:
             rows,
             found,
             good,
+            self._settings[nt]._replace(n=n),
             workspace_for(rows, n),
             bound(prepare, problems, 0, 1, np.zeros(1, dtype=bool), scratch(problems), rows),
             bound(keep_laws, *laws),

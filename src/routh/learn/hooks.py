@@ -216,7 +216,7 @@ class Hook:
             return arrival.v, Status.REFUSED
         if self._mode == "fixed":
             return self._outcome(arrival, self._episode)
-        seed = int(self._rng.integers(2**63))
+        seed = self._rng.bit_generator.random_raw() >> 1  # what integers(2**63) gives, in less time
         if self._mode == "worst":
             return self._worst(arrival, seed)
         return self._noise(arrival, seed) if self._mode == "noise" else self._outcome(arrival, seed)
@@ -269,7 +269,7 @@ def _why_not(drawn: Drawn) -> Status:
 
 def _can_be(arrival: Arrival) -> bool:
     """Whether an impact can begin here: numbers, and nothing too deep inside (m) or past its limit (rad)."""
-    if not math.isfinite(arrival.v @ arrival.v):
+    if not math.isfinite(sum(arrival.v.tolist())):
         return False
     if min(arrival.depth.tolist()) >= -DEEPEST_OF_MANY:  # of so few faster than by NumPy
         return True

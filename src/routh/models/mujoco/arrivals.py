@@ -11,7 +11,6 @@ handled is not handled twice: closed or handled, it can close again only after i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,8 +20,8 @@ from numpy.lib.stride_tricks import as_strided
 from routh.compiling import bound, kernel
 from routh.compiling.foreign import Foreign
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
-from routh.models.mujoco.rows import Tree, make_rows
-from routh.models.mujoco.states import Watcher, empty_made
+from routh.models.mujoco.rows import Seen, Tree, make_rows
+from routh.models.mujoco.states import Watcher, empty_made, empty_seen
 from routh.models.robot import Labels, distinct_names
 from routh.models.simultaneity import Simultaneity
 from routh.status import ModelError
@@ -67,6 +66,18 @@ class Arrival(NamedTuple):
         return tuple(distinct_names([self.labels.name(*row) for row in rows]))
 
 
+class Around(NamedTuple):
+    """The contacts that MuJoCo found, as it calls them."""
+
+    dist: Array  # (c,) m
+    includemargin: Array  # (c,) m
+    pos: Array  # (c, 3) m
+    frame: Array  # (c, 9)
+    geom: np.ndarray  # (c, 2) int32
+    friction: Array  # (c, 5)
+    dim: np.ndarray  # (c,) int32
+
+
 class Lookout:
     """Watches the state in ``data``, which belongs to somebody's simulation and is only read.
 
@@ -99,15 +110,11 @@ class Lookout:
         self._told: Foreign = self._rules.data  # takes and gives numbers faster than the array
         near = self._own.data
         self._calls = mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_collision
-        self._contact = near.contact
         self._motion = near.cdof, near.subtree_com, data.qvel
         self._positions = near.qpos, data.qpos
         self._moved_from_outside = bool(model.nmocap)
-        self._counts = np.array([-1, 0])  # see `KNOWN`, `SEEN`
+        self._counts = np.zeros(3, dtype=np.int64)
         self._memory = np.zeros((0, COLUMNS))
-        #: the kernels with their arrays: what comes next, and the rows of an impact
-        self._ask: Callable[[], None] | None
-        self._form: Callable[[], None] | None
         self.refresh()
 
     def refresh(self) -> None:
@@ -122,7 +129,7 @@ class Lookout:
         margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
         self._tree = tree._replace(range=tree.range + margin)
         self._paths = _paths(tree)
-        self._ask = self._form = None
+        self._room = -1  # contacts for which there is some
         self._digest = _digest(model)
         self._counts[KNOWN] = -1
 
@@ -148,32 +155,43 @@ class Lookout:
         And for how long nothing can close that is open now, s. What closes in the event counts as handled
         from now on.
         """
-        count = self._own.data.ncon
+        count, counts, told = self._own.data.ncon, self._counts, self._told
         if count == 0:
-            self._counts[KNOWN] = 0
-            return math.inf, self._told[UNSEEN]
-        if self._ask is None or count > len(self._memory):
-            known, size = self._memory, max(2 * count, len(self._memory))
-            self._memory = np.zeros((size, COLUMNS))
-            self._memory[: len(known)] = known
-            books: Books = self._memory, np.zeros((size, COLUMNS)), self._counts
-            arrays = self._paths, _wherever(self._contact), self._motion, self._rules, books
-            self._ask = bound(next_event, *arrays)
-        told = self._told
-        told[HORIZON], self._counts[SEEN] = horizon, count
-        self._ask()
+            counts[KNOWN] = 0
+            return math.inf, told[UNSEEN]
+        if count > self._room:
+            self._make_room(count)
+        told[HORIZON], counts[SEEN] = horizon, count
+        self._judge()
         return told[EVENT], told[SAFE]
+
+    def _make_room(self, contacts: int) -> None:
+        """For so many contacts and more, with the kernels on all these arrays; what is remembered stays."""
+        watcher, near, known = self._watcher, self._own.data, self._memory
+        self._room, nv = 2 * contacts, self.model.nv
+        qpos, M, cdof, centre = (array[None] for array in watcher.found)
+        seen = empty_seen(self.model, 0, self._room, 1)._replace(
+            qpos=qpos, qvel=self.data.qvel[None], M=M, cdof=cdof, centre=centre, first=self._counts[:2]
+        )
+        self._made = empty_made(1, self._room + 2 * len(self._tree.limits), nv)
+        self._form = bound(make_rows, self._tree, seen, watcher.limits, np.empty((3, nv)), self._made)
+        if contacts:
+            self._memory = np.zeros((max(self._room, len(known)), COLUMNS))
+            self._memory[: len(known)] = known
+            books: Books = self._memory, np.zeros_like(self._memory), self._counts
+            around = _wherever(near.contact)
+            self._judge = bound(next_event, self._paths, around, self._motion, self._rules, books)
+            self._take = bound(take_contacts, around, seen)
 
     def arrival(self) -> Arrival | None:
         """The rows that take part in the state that was last looked at; None where there are none."""
-        watcher, seen = self._watcher, self._own.data.ncon
-        room = watcher.seen
-        watcher.take(0, 0, seen, self.data.qvel)
-        if self._form is None or watcher.seen is not room:  # there was not enough of it
-            nv, room = self.model.nv, watcher.seen
-            self._made = empty_made(1, len(room.dist) + 2 * len(self._tree.limits), nv)
-            self._form = bound(make_rows, self._tree, room, watcher.limits, np.empty((3, nv)), self._made)
-        room.dist[:seen] -= self._contact.includemargin
+        wide, near = self._own.wide, self._own.data
+        self._counts[SEEN] = count = near.ncon
+        if count > self._room:
+            self._make_room(count)
+        self._watcher.make_mass(wide, near)
+        if count:
+            self._take()
         self._form()
         made = self._made
         count = int(made.first[1])
@@ -196,9 +214,7 @@ def _wherever(contact: Foreign) -> Around:
     def endless(values: np.ndarray) -> np.ndarray:
         return as_strided(values, (_ENDLESS, *values.shape[1:]), (step, *values.strides[1:]))
 
-    found = contact.dist, contact.includemargin, contact.pos, contact.frame, contact.geom
-    dist, margin, pos, frame, geom = map(endless, found)
-    return dist, margin, pos, frame, geom
+    return Around(*(endless(getattr(contact, field)) for field in Around._fields))
 
 
 def _digest(model: MjModel) -> tuple[bytes | float, ...]:
@@ -263,10 +279,9 @@ WINDOW = 8  # s: ... and those that close so soon after
 EVENT, SAFE = 9, 10  # s: answers, see `next_event`
 RULES = 11
 
-Around = tuple[Array, Array, Array, Array, np.ndarray]  # dist (c,), includemargin (c,), pos, frame, geom
 Motion = tuple[Array, Array, Array]  # cdof (nv, 6), subtree_com (nbody, 3), qvel
-Books = tuple[Array, Array, np.ndarray]  # memory (rows, COLUMNS), room for the next one, counts (2,)
-KNOWN, SEEN = 0, 1  # counts: rows in the memory, -1 when an episode begins; contacts of now
+Books = tuple[Array, Array, np.ndarray]  # memory (rows, COLUMNS), room for the next one, counts (3,)
+SEEN, KNOWN = 1, 2  # counts: 0, contacts of now, rows in the memory or -1 when an episode begins
 
 
 @kernel
@@ -275,7 +290,7 @@ def normal_speed(paths: np.ndarray, contact: int, around: Around, motion: Motion
 
     ``paths`` (ngeom, k): the body at the root of a geom's tree, the velocities that move it, then -1.
     """
-    pos, normal, geom = around[2][contact], around[3][contact], around[4][contact]
+    pos, normal, geom = around.pos[contact], around.frame[contact], around.geom[contact]
     cdof, centre, qvel = motion
     total = 0.0
     for side in range(2):
@@ -293,6 +308,22 @@ def normal_speed(paths: np.ndarray, contact: int, around: Around, motion: Motion
             total += sign * qvel[own[place]] * along
             place += 1
     return total
+
+
+@kernel
+def take_contacts(around: Around, seen: Seen) -> None:
+    """Copy the contacts of a state side by side, with their distances to where MuJoCo's force begins."""
+    for contact in range(seen.first[1]):
+        seen.dist[contact] = around.dist[contact] - around.includemargin[contact]
+        seen.dim[contact] = around.dim[contact]
+        for d in range(2):
+            seen.geom[contact, d] = around.geom[contact, d]
+        for d in range(3):
+            seen.pos[contact, d] = around.pos[contact, d]
+        for d in range(5):
+            seen.friction[contact, d] = around.friction[contact, d]
+        for d in range(9):
+            seen.frame[contact, d] = around.frame[contact, d]
 
 
 @kernel
@@ -348,16 +379,16 @@ def look_at_rows(
 ) -> tuple[int, float]:
     """Fill in the rows of now; their number, and for how long no open one can close, s."""
     memory, now, counts = books
-    dist, margin, pos, _, geom = around
     count, safe = 0, rules[UNSEEN]
     for contact in range(counts[SEEN]):
-        first, second = geom[contact, 0], geom[contact, 1]
+        first, second = around.geom[contact, 0], around.geom[contact, 1]
         if first < 0 or second < 0:
             continue
         row = now[count]
         row[KEY] = float(first) * paths.shape[0] + float(second)
-        row[X], row[Y], row[Z] = pos[contact, 0], pos[contact, 1], pos[contact, 2]
-        row[DEPTH] = dist[contact] - margin[contact]
+        pos = around.pos[contact]
+        row[X], row[Y], row[Z] = pos[0], pos[1], pos[2]
+        row[DEPTH] = around.dist[contact] - around.includemargin[contact]
         row[SPEED] = normal_speed(paths, contact, around, motion)
         judge_row(memory, counts[KNOWN], row, rules)
         if row[DEPTH] > 0.0:

@@ -66,7 +66,7 @@ class Watcher:
         self._moving = *places, data.cdof, data.subtree_com, data.geom_xpos
         mass = data.qM if hasattr(data, "qM") else data.M  # the latter since 4.0
         self.make_mass = getattr(mujoco, "mj_makeM", None) or mujoco.mj_crb  # the latter before 3.3
-        self._found = data.qpos, mass, data.cdof, data.subtree_com
+        self.found = data.qpos, mass, data.cdof, data.subtree_com
         self.seen = empty_seen(wide, len(mass), 4 * states, states)
         self.notes: dict[str, set[str]] = {}
         self.known: set[int] = set()  # pairs of geoms whose contacts were judged
@@ -133,7 +133,7 @@ class Watcher:
         seen, end = self.seen, begin + found
         if end > len(seen.dist):
             seen = self._grow(2 * end)
-        seen.qpos[place], seen.M[place], seen.cdof[place], seen.centre[place] = self._found
+        seen.qpos[place], seen.M[place], seen.cdof[place], seen.centre[place] = self.found
         seen.qvel[place] = qvel
         if found:
             contacts = self.data.contact
