@@ -22,7 +22,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 300.0  # s for one command
+PATIENCE, INSTALLING = 300.0, 1800.0  # s for one command, and for pip
 GYMNASIUM = ("ant", "half_cheetah", "hopper", "humanoid", "humanoidstandup", "walker2d_v5", "swimmer")
 DM_CONTROL = ("quadruped", "dog", "walker", "cheetah", "humanoid_CMU")
 URDF = (
@@ -58,7 +58,9 @@ def robots(python: Path) -> list[Path]:
     return [file for file in found if file.is_file()]
 
 
-def row(what: str, command: list[object], folder: Path, *, ends: bool = True) -> None:
+def row(
+    what: str, command: list[object], folder: Path, *, ends: bool = True, patience: float = PATIENCE
+) -> None:
     """Run a command and print its row; ``ends``: else it is stopped once it has said something."""
     start = time.monotonic()
     words = [str(word) for word in command]
@@ -71,9 +73,9 @@ def row(what: str, command: list[object], folder: Path, *, ends: bool = True) ->
         show(what, time.monotonic() - start, "", "", first)
         return
     try:
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=patience)
     except subprocess.TimeoutExpired:
-        show(what, PATIENCE, "-", "", "no answer by then")
+        show(what, patience, "-", "", "no answer by then")
         return
     said = (done.stdout.strip() or done.stderr.strip()).splitlines() or [""]
     statuses = ", ".join(dict.fromkeys(re.findall(r"\d+ (?:[A-Z]+_)*[A-Z]{5,}", done.stdout)))
@@ -108,6 +110,7 @@ def main() -> None:
                 "pip install",
                 [python, "-m", "pip", "install", "-q", f"{ROOT}[all,robots]", "nbclient", "ipykernel"],
                 folder,
+                patience=INSTALLING,
             )
         routh: list[object] = [python, "-m", "routh"]
         if wanted.only in (None, "readme"):

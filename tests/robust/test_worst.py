@@ -291,3 +291,10 @@ def test_the_bound_on_the_slower_of_two_contacts_holds_for_samples(seed):
     worst = holds(problem, {names: 0.0}).worst[" or ".join(names)]
     least = (routh.sample(problem, 1000, seed=9).v @ problem.Jn.T).min(axis=1)
     assert least.max() <= worst.bound + 1e-9 * problem.speed
+
+
+def test_beside_filling_planar_bounds_are_the_tight_ones():
+    problem = routh.systems.get("compass-gait").problem
+    loose, tight = (worst_case(problem, "A", method="fill", climbs=0, level=level) for level in (0, None))
+    assert tight.value == loose.value
+    assert tight.value <= tight.bound < 0.9 * loose.bound

@@ -2,8 +2,8 @@
 
 A convex function is largest over a polytope at a vertex, so the vertices of the exact set's inner and outer
 polytopes give the worst outcome and a certified bound. Elsewhere samples are bred towards the objective
-(`routh.fill`), and the bound comes from energy (`routh.outer_bound` for linear objectives). `worst_cases` is
-the same of every row of a batch.
+(`routh.fill`), and the bound comes from energy, for linear objectives from `routh.outer_bound`.
+`worst_cases` is the same of every row of a batch.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ class WorstOptions(TypedDict, total=False):
     seed: int
     friction: str
     hypothesis: str
+    level: int | None
 
 
 def worst_case(
@@ -96,6 +97,7 @@ def worst_case(
     seed: int = 0,
     friction: str = "cone",
     hypothesis: str = "energetic",
+    level: int | None = None,
 ) -> WorstCase:
     """The outcome of an impact that maximises an objective; larger is worse.
 
@@ -109,6 +111,8 @@ def worst_case(
     max_samples, seed, friction, hypothesis : of filling, as in `routh.fill`.
     climbs : linear programs that follow the samples of filling, for changed sequences of contact statuses, as
         in `routh.fill`; only in the plane, inelastic, with several contacts. Some milliseconds each.
+    level : of the bound of a linear objective beside filling, as in `routh.outer_bound`. Default: 2 for up to
+        four planar inelastic contacts, where it takes some seconds and is several times as tight; else 0.
     """
     choice("method", method, METHODS)
     real("seconds", seconds, above=0.0)
@@ -131,7 +135,9 @@ def worst_case(
     straight = problem.nt == 1 and problem.nc > 1 and not np.any(problem.restitution > 0.0)
     settings: Options = {"max_samples": max_samples, "seed": seed, "friction": friction}
     settings |= {"hypothesis": hypothesis, "climbs": climbs if straight else 0}
-    return _by_filling(problem, wanted, settings)
+    if level is None:
+        level = 2 if straight and problem.nc <= _CHEAP else 0
+    return _by_filling(problem, wanted, settings, level)
 
 
 def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
@@ -181,7 +187,7 @@ def _exact_path(exact: ExactSet, target: Vertex) -> ImpactPath | None:
     return None
 
 
-def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) -> WorstCase:
+def _by_filling(problem: ImpactProblem, objective: Objective, options: Options, level: int) -> WorstCase:
     """Breed samples towards the objective: along its gradient at the worst outcome, until it stays there."""
     best: tuple[float, Outcomes, int] | None = None
     if problem.nt == 2:
@@ -205,7 +211,7 @@ def _by_filling(problem: ImpactProblem, objective: Objective, options: Options) 
         if isinstance(objective, Linear) or not grown:
             break
         start = best[1].v[best[2]]
-    bound = _energy_bound(problem, objective, options["hypothesis"])
+    bound = _energy_bound(problem, objective, options["hypothesis"], level)
     if best is None:
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, Status.INCOMPLETE, "fill")
     value, outcomes, index = best
@@ -223,7 +229,7 @@ def _worst_of(outcomes: Outcomes, objective: Objective) -> tuple[float, Outcomes
     return float(values[worst]), outcomes, int(ended[worst])
 
 
-def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str) -> float | None:
+def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str, level: int) -> float | None:
     """What energy and momentum allow, and for linear objectives the friction cones, `routh.outer_bound`.
 
     Impulses change only the part of the velocity that contacts see, and kinetic energy never grows, so the
@@ -245,7 +251,7 @@ def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str)
     bound = float(objective.direction @ centre + np.linalg.norm(seen) * np.linalg.norm(inside))
     if elastic:
         return min(bound, EnergyBound(problem.replace(restitution=0.0)).elastic_bound(objective.direction))
-    return min(bound, float(outer_bound(problem).support(objective.direction)))
+    return min(bound, float(outer_bound(problem, level=level).support(objective.direction)))
 
 
 @dataclass(frozen=True, eq=False)
