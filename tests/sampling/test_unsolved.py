@@ -113,7 +113,7 @@ def test_where_nothing_approaches_the_answer_says_so():
     assert "Nothing approaches" in swapped._repr_html_()
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 8, 11])
+@pytest.mark.parametrize("seed", [5, 6, 10, 19])
 def test_contacts_that_face_each_other_do_not_push_for_ever(seed):
     """A limb between two others, both limits of a joint: rounding moved what such a pair never would."""
     rng = np.random.default_rng(seed)
@@ -123,5 +123,4 @@ def test_contacts_that_face_each_other_do_not_push_for_ever(seed):
     v = np.linalg.lstsq(Jn[[0, 1, 2, 4]], wanted, rcond=None)[0] + 0.1 * rng.standard_normal(8)
     problem = routh.ImpactProblem(A @ A.T + 8.0 * np.eye(8), Jn, Jt, [0.8, 0.8, 0.0, 0.0, 0.0], v)
     for friction in ("cone", "polyhedral"):
-        outcomes = routh.sample(problem, 128, friction=friction)
-        assert outcomes.solved.mean() > 0.9
+        assert routh.sample(problem, 256, friction=friction).solved.all()

@@ -33,6 +33,7 @@ from routh.kernels.space.series import (
     step_length,
 )
 from routh.kernels.space.single_series import fill_single_series, is_only_slider
+from routh.kernels.space.straight import LONGEST
 from routh.kernels.space.workspace import (
     BROKEN,
     CUT,
@@ -387,6 +388,8 @@ def step_curve(
             work.course[MAY_END] = 0.0  # the same step again, as a curve
             return STEPPED, -1
         kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + outside
+    if not work.trial[3 * work.pushing[0]] < LONGEST:
+        return BROKEN, -1
     if m > 1 and not fine and not opposes_slips(work, m, allowed + error):
         work.course[STIFF] = 1.0
         return GO_ON, -1

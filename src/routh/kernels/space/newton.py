@@ -23,6 +23,7 @@ import math
 
 from routh.compiling import apart, kernel
 from routh.kernels.common.small_linear import factorise, substitute
+from routh.kernels.space.straight import LONGEST
 from routh.kernels.space.workspace import DRIVEN, HELD, SLIDE, WALL, Corners, SpaceWork
 from routh.validation import Array
 
@@ -348,10 +349,21 @@ def quick_newton(
     return worst
 
 
+@kernel
+def are_bounded(work: SpaceWork, m: int, of: Array) -> bool:
+    """Whether no contact pushes at a rate ``of`` beyond LONGEST, against one that faces it."""
+    for a in range(m):
+        if not of[3 * a] < LONGEST:
+            return False
+    return True
+
+
 @apart
 def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: float, rates: bool) -> float:
     """Rates of an implicit step of length h from `base`, from those ``of`` or from nothing: residual."""
     worst = quick_newton(work, m, corners, of, h, eps, rates)
+    if not are_bounded(work, m, of):
+        worst = math.inf
     if worst <= NEARLY_CLOSED or corners is not None or (rates and m > FEW):
         return worst  # other roles are drawn where there are no rates
     for a in range(m):
@@ -365,7 +377,8 @@ def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: f
     while smooth > eps:
         newton(work, m, of, h, smooth, rates, COLD)
         smooth *= FALLS
-    return newton(work, m, of, h, eps, rates, LAST)
+    worst = newton(work, m, of, h, eps, rates, LAST)
+    return worst if are_bounded(work, m, of) else math.inf
 
 
 @kernel

@@ -12,6 +12,8 @@ from routh.kernels.space.curve import ALWAYS, FINE, step_curve
 from routh.kernels.space.implicit import begin_stiff, step_stiff
 from routh.kernels.space.rates import first_rates, next_rates
 from routh.kernels.space.straight import (
+    LONGEST,
+    ROUNDED,
     STILL,
     classify,
     largest_rate,
@@ -61,10 +63,6 @@ from routh.kernels.space.workspace import (
 )
 
 MOST_PIECES = 32.0  # of one stage
-LONGEST = (
-    1e8  # straight pieces of the driven contacts' impulse: rounding alone moves what meets an event later,
-)
-# where contacts that face each other (a limb between two others, both limits of a joint) push for ever
 JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; times this if it begins beyond
 
 
@@ -72,7 +70,7 @@ JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; time
 def drop_idle(work: SpaceWork, nc: int, still: float) -> bool:
     """Leave held contacts that need no push alone; whether no driven contact would push while separating."""
     for i in range(nc):
-        if work.role[i] == HELD and not work.rate[3 * i] > 0.0:
+        if work.role[i] == HELD and not work.rate[3 * i] > ROUNDED * still:
             work.role[i] = FREE
         if work.role[i] == DRIVEN and work.now[3 * i] >= 0.0 and not work.budget[i] > 0.0:
             if work.change[3 * i] > still:

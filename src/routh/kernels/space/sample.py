@@ -64,7 +64,7 @@ from routh.validation import Array
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 # stages as drawn; one contact at a time, zeros held; the closing phase, a cycle of: all aimed to come to rest
 # together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
-STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 400, 10
+STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 600, 10
 STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the closing phase is left
 FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
 NEARLY = 1e-10  # approach that is none once a sample is in its closing phase
@@ -118,6 +118,9 @@ def draw_stage(
     if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
         key = draw.keys[sample, event]
     drawn = False
+    for i in range(nc):  # what is rounding does not approach: alone it would have nothing to push
+        if abs(work.now[3 * i]) <= NOTHING:
+            work.now[3 * i] = 0.0
     if work.course[NEXT] == DRAWS:
         scale = max(1.0, nc / 4.0)
         budget = scale * (STEP_BUDGET if draw.tolerance > FINE else FINE_BUDGET)
@@ -136,15 +139,12 @@ def draw_stage(
         if phase == AS_DRAWN and event_number(key, IS_CUT) > draw.persistence:
             work.course[SHARE] = event_number(key, CUT_AT)
         # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
-        work.course[STAYS] = 1.0 if phase == AS_DRAWN else 0.0
+        work.course[STAYS] = 1.0 if phase == AS_DRAWN or phase == NOTHING_HELD else 0.0
         work.course[AIMED_BY] = AIMS if draw.tolerance > FINE else FINE_AIMS
         drawn = draw_roles(work, nc, draw.rates, custom, key, phase)
         if record is not None and drawn and phase == AIMED and list_pushing(work, nc) > 1:
             note_aim(record)
     if not drawn:
-        for i in range(nc):  # what is rounding does not approach: alone it would have nothing to push
-            if abs(work.now[3 * i]) <= NOTHING:
-                work.now[3 * i] = 0.0
         if has_ended(work, nc, 0.0):
             return SOLVED
         work.course[REDRAWN] = 1.0

@@ -6,7 +6,6 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.space.workspace import (
-    DRIVEN,
     FREE,
     HELD,
     NO_FRICTION,
@@ -20,7 +19,10 @@ from routh.validation import Array
 
 NOTHING = 1e-11  # velocities below this share of the speed are rounding of some dozens of pieces
 STILL = 1e-10  # slip rates below this share of the largest rate are the sweeps' rounding
-JAMS_BY = 1e-3  # of that: normal rates of a contact whose friction undoes its own push
+# of the driven contacts' impulse in a piece: rounding alone moves what meets an event later, where contacts
+# that face each other (a limb between two others, both limits of a joint) push for ever
+LONGEST = 1e6
+ROUNDED = 1e-3  # of that: normal rates, and pushes of held contacts, that are rounding
 
 
 @kernel
@@ -115,12 +117,8 @@ def settle(work: SpaceWork, nc: int, corners: Corners, still: float) -> None:
     for i in range(nc):
         at = 3 * i
         work.moves[i] = work.slip[i]
-        # a contact that pushes without moving has a rate of rounding, too: it jams against its own friction,
-        # or against a contact that faces it
-        rests = work.slip[i] == ZERO or work.slip[i] == NO_FRICTION
-        if (work.role[i] == HELD and work.rate[at] > 0.0) or (
-            rests and work.role[i] == DRIVEN and abs(work.change[at]) <= JAMS_BY * still
-        ):
+        # what others push without moving has a rate of rounding, too: they jam, or face each other
+        if (work.role[i] == HELD and work.rate[at] > 0.0) or abs(work.change[at]) <= ROUNDED * still:
             work.change[at] = 0.0
         if work.role[i] == FREE or work.slip[i] == NO_FRICTION or work.slip[i] == SLIDE:
             continue
