@@ -1,5 +1,7 @@
 """Derivatives at changes of piece: what holds there, to one side, and where contacts depend on each other."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,14 @@ def test_a_slip_that_turns_at_once_has_no_derivative():
     assert known.any()
     assert np.all(known[solved] | found["one_sided"][solved])
     assert not known[~solved].any()
+
+
+def test_where_errors_grow_on_the_way_the_sample_says_so():
+    """Two held contacts that slide: the flow pulls together first, then apart; disturbances grow 1e10 times.
+
+    So the last bits of the path decide where one lets go, and differences do not agree with the derivative.
+    """
+    problem = routh.ImpactProblem.load(Path(__file__).parent / "growing_errors.npz")
+    found = routh.sample(problem, 40, seed=24, tolerance=1e-12).jacobian("v")
+    assert found["one_sided"][35]
+    assert np.count_nonzero(found["one_sided"]) == 1

@@ -12,10 +12,13 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record
+from routh.kernels.gradients.record import Record, note_margin
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
 from routh.kernels.gradients.reverse_curve import back_along_curve, back_through_limit, list_slides
 from routh.kernels.gradients.reverse_rates import Given, ReverseWork, back_through_rates
+from routh.validation import Array
+
+GROWS = 1e6  # times: a disturbance of 1e-12 comes to a millionth
 
 
 @kernel
@@ -189,7 +192,12 @@ def clear_bars(own: ReverseWork) -> None:
 
 @kernel
 def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None, last: int) -> None:
-    """From the bars after entry ``last`` to those before the first."""
+    """From the bars after entry ``last`` to those before the first.
+
+    Where a disturbance on the way would grow by GROWS, rounding and the error of the path decide the outcome,
+    not the data: such a sample has no margin.
+    """
+    size = largest_bar(own.of_push, own.of_state)
     for k in range(last, -1, -1):
         if curved is not None and record.event[k] == rec.CURVE:
             back_along_curve(record, k, given, own)
@@ -199,3 +207,14 @@ def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None
             back_through_piece(record, k, given, own, curved)
         if own.aimed[0] > 0.0:
             end_stage(record, k, given, own)
+        if largest_bar(own.of_state, own.of_state) > GROWS * size:
+            note_margin(record, 0.0)
+
+
+@kernel
+def largest_bar(a: Array, b: Array) -> float:
+    """The largest entry of two vectors (n,)."""
+    largest = 0.0
+    for q in range(len(a)):
+        largest = max(largest, max(abs(a[q]), abs(b[q])))
+    return largest

@@ -206,6 +206,7 @@ def finish_sample(
         )
     else:
         differentiate(task, here, work, curved, total)
+        task.margin[item] = record.total[rec.MARGIN]
 
 
 @distinct
