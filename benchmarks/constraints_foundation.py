@@ -1,7 +1,7 @@
 """The cube on an elastic foundation (D19 5.5) against a stiff reference integrator, and its cost.
 
 python benchmarks/constraints_foundation.py                  # errors (Table 2), order, time a step (Table 1)
-python benchmarks/constraints_foundation.py --scaling        # time a step against the number of elements
+python benchmarks/constraints_foundation.py --scaling        # time a step and memory by elements
 
 ``--rows N``: only the first N of either table.
 
@@ -18,8 +18,10 @@ stays.
 from __future__ import annotations
 
 import math
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
-from measure import Table, command_line, timed
+from measure import Table, command_line, peak_memory, timed
 from routh import systems
 from routh.reproduce.d19_foundation import PUBLISHED, errors_of, reference
 
@@ -47,18 +49,28 @@ def errors(rows):
         table.row(load, elements, young, *found, 1e3 * cost / (len(coarse) - 1), 10 * seconds)
 
 
+def cost(side):
+    """Seconds a step and the memory that it takes (MB), of a process that has done nothing else but a few."""
+    options = {"load": 50.0, "young": 1e11}
+    systems.get("cube-on-foundation", elements=100, **options).run(duration=0.5, record_every=10)
+    before, motion = peak_memory(), systems.get("cube-on-foundation", elements=side * side, **options)
+    run, seconds = timed(motion.run, duration=0.5, record_every=10, repeats=3)
+    assert run.ok
+    return seconds / 50, peak_memory() - before  # steps of 0.01 s
+
+
 def scaling(count):
-    table = Table({"elements": "d", "ms a step": ".3f", "us an element": ".3f"})
+    table = Table({"elements": "d", "ms a step": ".3f", "us an element": ".3f", "MB": ".1f"})
     rows = []
-    for side in (10, 30, 100, 317)[:count]:
-        motion = systems.get("cube-on-foundation", load=50.0, elements=side * side, young=1e11)
-        run, seconds = timed(motion.run, duration=0.5, record_every=10, repeats=3)
-        assert run.ok
-        rows.append((side * side, seconds / 50))  # steps of 0.01 s
-        table.row(side * side, 20 * seconds, 2e4 * seconds / side**2)
-    if len(rows) > 1:
-        (n0, t0), (n1, t1) = rows[-2:]
-        print(f"exponent between the last two: {math.log(t1 / t0) / math.log(n1 / n0):.2f}")
+    for side in (10, 30, 100, 173, 317)[:count]:
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as own:
+            seconds, held = own.submit(cost, side).result()
+        rows.append((side * side, seconds, held))
+        table.row(side * side, 1e3 * seconds, 1e6 * seconds / side**2, held)
+    if len(rows) > 2:
+        (n0, *first), (n1, *last) = rows[2], rows[-1]
+        time, memory = (math.log(b / a) / math.log(n1 / n0) for a, b in zip(first, last, strict=True))
+        print(f"exponents from {n0} to {n1} elements: {time:.2f} of the time, {memory:.2f} of the memory")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ import numpy as np
 
 from measure import Table, command_line, timed
 from routh import State, step_through, step_through_many, systems
-from routh.constraints import coordinate_limit
+from routh.constraints import coordinate_limit, from_model, solve, solve_many
 from routh.models.mujoco import MujocoModel
 from routh.models.planar import PlanarModel, Revolute, link
 from routh.systems.d19 import ConstrainedMotion
@@ -251,27 +251,46 @@ def options_of(setting: str) -> str:
 
 
 def batch(count: int, steps: int) -> None:
-    """Blocks that slide with different speeds, on all threads, against MuJoCo's rollout."""
+    """Many environments on all threads, against MuJoCo's rollout from the same states; many single solves."""
+    motion = systems.get("block-on-incline", mu=0.25)
+    block = mujoco.MjModel.from_xml_string(incline_xml(0.25, "defaults"))
+    robot, given, standing = ant()
+    resting = State(mujoco.MjData(block).qpos, np.zeros(block.nv))
+    print(f"\n{count} environments, {steps} steps\n")
+    table = Table({"processor time of a step, us": "<", "routh": ".1f", "rollout": ".1f", "ratio": ".1f"})
+    cases = {
+        "sliding blocks": (motion.model, block, resting, {"compliance": motion.compliance}),
+        "ants that stand and are pushed": (robot, given, standing, {"u": np.zeros(robot.nu)}),
+    }
+    for name, (model, theirs, start, options) in cases.items():
+        speed = start.v + np.random.default_rng(0).normal(size=(count, model.nv)) * 0.1
+        states = [State(motion.state.q if model is motion.model else start.q, v) for v in speed]
+        step_through_many(model, states[:2], dt=DT, duration=DT, **options)  # compiles
+        ended, ours = timed(step_through_many, model, states, dt=DT, duration=steps * DT, **options)
+        other = timed(rolled_out, theirs, start.q, speed, steps)[1]
+        each = 1e6 / (count * steps)
+        told = "" if ended.ok else f" ({sum(not one.ok for one in ended)} not solved)"
+        table.row(name + told, ours * each, other * each, ours / other)
+    steps_of = [from_model(robot, state, dt=DT, u=np.zeros(robot.nu)) for state in states]
+    solve_many(steps_of[:2])
+    many, together = timed(solve_many, steps_of)
+    alone = timed(lambda: [solve(one) for one in steps_of])[1]
+    each = 1e6 / count
+    print(f"\n{count} steps of ants by `solve`: {alone * each:.0f} us each, by `solve_many` ", end="")
+    print(f"{together * each:.0f} us, {np.sum(many.rescued)} of them one by one, all solved: {many.ok}")
+
+
+def rolled_out(model: mujoco.MjModel, q: np.ndarray, speeds: np.ndarray, steps: int) -> None:
+    """MuJoCo's rollout from one configuration with many velocities."""
     from mujoco import rollout
 
-    motion = systems.get("block-on-incline", mu=0.25)
-    speed = np.random.default_rng(0).normal(size=(count, motion.model.nv)) * 0.1
-    states = [State(motion.state.q, v) for v in speed]
-    call = {"dt": DT, "compliance": motion.compliance}
-    step_through_many(motion.model, states[:2], duration=DT, **call)
-    ended, ours = timed(step_through_many, motion.model, states, duration=steps * DT, **call)
-    model = mujoco.MjModel.from_xml_string(incline_xml(0.25, "defaults"))
     data = [mujoco.MjData(model) for _ in range(os.cpu_count() or 1)]
     kind = mujoco.mjtState.mjSTATE_FULLPHYSICS
-    first = np.zeros((count, mujoco.mj_stateSize(model, kind)))
-    for row, v in zip(first, speed, strict=True):
-        data[0].qvel[:] = v
+    first = np.zeros((len(speeds), mujoco.mj_stateSize(model, kind)))
+    for row, v in zip(first, speeds, strict=True):
+        data[0].qpos[:], data[0].qvel[:] = q, v
         mujoco.mj_getState(model, data[0], row, kind)
-    _, other = timed(rollout.rollout, model, data, first, nstep=steps)
-    each = 1e6 / (count * steps)
-    print(f"\n{count} blocks, {steps} steps, all solved: {ended.ok}")
-    table = Table({"processor time of a step, us": "<", "routh": ".1f", "rollout": ".1f", "ratio": ".1f"})
-    table.row("sliding blocks", ours * each, other * each, ours / other)
+    rollout.rollout(model, data, first, nstep=steps)
 
 
 def main() -> None:

@@ -121,7 +121,8 @@ def make_scratch(layout: Layout, room: int) -> Scratch:
         np.zeros((5, size)),
     )
     first, following, best = (make_modes(layout.nu, layout.nc, layout.nt) for _ in range(3))
-    white, measure, push = np.zeros((3, n, w))
+    white, measure = np.zeros((2, n, w))
+    push = np.zeros((n, w)) if layout.nc else measure  # without friction rows push as they measure
     return Scratch(
         np.zeros((5, n)),
         np.zeros((6, n)),

@@ -196,32 +196,39 @@ def _few(layout: Layout, own: Scratch, k: int) -> bool:
 
 @distinct
 def _products(
-    measure: Array, push: Array, begin: int, end: int, width: int, out: Array
+    measure: Array, push: Array, right: Array, begin: int, end: int, out: Array, side: Array
 ) -> tuple[float, float, float]:
-    """``F^T N`` (w, w) of some rows; the sum of the squares of N, the smallest and the largest of a row."""
+    """``F^T N`` (w, w), ``F^T c`` (w,) of some rows; sum, smallest and largest of the squares of N's rows."""
+    width = len(side)
     for a in range(width):
+        side[a] = 0.0
         for b in range(width):
             out[a, b] = 0.0
     total, least, most = 0.0, math.inf, 0.0
-    for i in range(begin, end):
-        square = 0.0
-        for a in range(width):
-            square += measure[i, a] * measure[i, a]
-        total, least, most = total + square, min(least, square), max(most, square)
     whole = begin + (end - begin) // 4 * 4
     for i in range(begin, whole, 4):  # four at a time: sums are written a quarter as often
+        one, two, three, four = 0.0, 0.0, 0.0, 0.0
         for a in range(width):
             p, q, r, s = push[i, a], push[i + 1, a], push[i + 2, a], push[i + 3, a]
+            side[a] += (p * right[i] + q * right[i + 1]) + (r * right[i + 2] + s * right[i + 3])
+            one, two = one + measure[i, a] ** 2, two + measure[i + 1, a] ** 2
+            three, four = three + measure[i + 2, a] ** 2, four + measure[i + 3, a] ** 2
             for b in range(width):
-                two, more = (
+                few, more = (
                     p * measure[i, b] + q * measure[i + 1, b],
                     r * measure[i + 2, b] + s * measure[i + 3, b],
                 )
-                out[a, b] += two + more
+                out[a, b] += few + more
+        total += (one + two) + (three + four)
+        least, most = min(least, one, two, three, four), max(most, one, two, three, four)
     for i in range(whole, end):
+        square = 0.0
         for a in range(width):
+            square += measure[i, a] ** 2
+            side[a] += push[i, a] * right[i]
             for b in range(width):
                 out[a, b] += push[i, a] * measure[i, b]
+        total, least, most = total + square, min(least, square), max(most, square)
     return total, least, most
 
 
@@ -231,72 +238,89 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
 
     Without friction it must keep digits, as rows of like size do that are many on few velocities.
     """
-    nv, A, x, step = len(layout.start), own.dense[0], own.motion[WHITE], own.right
+    nv, A, x, side = len(layout.start), own.dense[0], own.motion[WHITE], own.right[0]
     for i in range(nv):
+        side[i] = 0.0
         for j in range(nv):
             A[i, j] = 0.0
     total, least, most, begin = 0.0, math.inf, 0.0, 0
     while begin < k:  # rows on the same velocities are summed up first
-        p, end = layout.pattern[own.home[begin]], begin + 1
-        while end < k and layout.pattern[own.home[end]] == p:
-            end += 1
-        sizes = _products(own.measure, own.push, begin, end, layout.width[p], own.dense[1])
-        total, least, most = total + sizes[0], min(least, sizes[1]), max(most, sizes[2])
-        for a in range(layout.width[p]):
-            for b in range(layout.width[p]):
+        p, end = layout.pattern[own.home[begin]], _run(layout, own, begin, k)
+        width = layout.width[p]
+        gram, sums = own.dense[1], own.right[1, :width]
+        found = _products(own.measure, own.push, own.rows[RIGHT], begin, end, gram, sums)
+        total, least, most = total + found[0], min(least, found[1]), max(most, found[2])
+        for a in range(width):
+            side[layout.columns[p, a]] += sums[a]
+            for b in range(width):
                 A[layout.columns[p, a], layout.columns[p, b]] += own.dense[1, a, b]
         begin = end
     if frictionless and not (total < GRAM_STIFFNESS and least > LIKE_SIZES * most):
         return False
     for j in range(nv):
         A[j, j] += 1.0
-        x[j] = 0.0
     if not factorise(A, own.pivots, nv):
         return False
-    y, right = own.rows[Y], own.rows[RIGHT]
-    for i in range(k):
-        y[i] = right[i]
-    for _ in range(2):
-        for j in range(nv):
-            step[0, j] = -x[j]
-        _over_patterns(layout, own, k, True)
-        substitute(A, own.pivots, step[0], nv)
-        for j in range(nv):
-            x[j] += step[0, j]
-        _over_patterns(layout, own, k, False)
+    substitute(A, own.pivots, side, nv)
+    for j in range(nv):
+        x[j] = side[j]
+    _leave(layout, own, k)
+    for j in range(nv):
+        side[j] -= x[j]
+    substitute(A, own.pivots, side, nv)
+    for j in range(nv):
+        x[j] += side[j]
+    _leave(layout, own, k)
     return True
 
 
 @kernel
-def _over_patterns(layout: Layout, own: Scratch, k: int, gathers: bool) -> None:
-    """``F^T y`` added to the right side, or ``y = c - N x``; rows on the same velocities at a time."""
-    x, side, local, begin = own.motion[WHITE], own.right[0], own.right[2], 0
+def _run(layout: Layout, own: Scratch, begin: int, k: int) -> int:
+    """Where the acting rows end that are on the same velocities as ``begin``."""
+    p, end = layout.pattern[own.home[begin]], begin + 1
+    while end < k and layout.pattern[own.home[end]] == p:
+        end += 1
+    return end
+
+
+@kernel
+def _leave(layout: Layout, own: Scratch, k: int) -> None:
+    """``y = c - N x`` and, in `right`, ``F^T y``; rows on the same velocities at a time."""
+    side, local, sums, begin = own.right[0], own.right[2], own.right[1], 0
+    for j in range(len(layout.start)):
+        side[j] = 0.0
     while begin < k:
-        p, end = layout.pattern[own.home[begin]], begin + 1
-        while end < k and layout.pattern[own.home[end]] == p:
-            end += 1
+        p, end = layout.pattern[own.home[begin]], _run(layout, own, begin, k)
         for a in range(layout.width[p]):
-            local[a] = 0.0 if gathers else x[layout.columns[p, a]]
-        if gathers:
-            _collect(own.push, own.rows[Y], begin, end, layout.width[p], local)
-            for a in range(layout.width[p]):
-                side[layout.columns[p, a]] += local[a]
-        else:
-            _subtract(own.measure, own.rows[RIGHT], begin, end, layout.width[p], local, own.rows[Y])
+            local[a], sums[a] = own.motion[WHITE, layout.columns[p, a]], 0.0
+        x = local[: layout.width[p]]
+        _subtract(own.measure, own.push, own.rows[RIGHT], begin, end, x, own.rows[Y], sums)
+        for a in range(layout.width[p]):
+            side[layout.columns[p, a]] += sums[a]
         begin = end
 
 
 @distinct
-def _collect(push: Array, y: Array, begin: int, end: int, width: int, out: Array) -> None:
-    for i in range(begin, end):
-        for a in range(width):
-            out[a] += push[i, a] * y[i]
-
-
-@distinct
-def _subtract(measure: Array, right: Array, begin: int, end: int, width: int, x: Array, out: Array) -> None:
-    for i in range(begin, end):
+def _subtract(
+    measure: Array, push: Array, right: Array, begin: int, end: int, x: Array, out: Array, sums: Array
+) -> None:
+    """``y = c - N x`` of some rows, and their ``F^T y``, on as many velocities as x has; four at a time."""
+    whole = begin + (end - begin) // 4 * 4
+    for i in range(begin, whole, 4):
+        p, q, r, s = right[i], right[i + 1], right[i + 2], right[i + 3]
+        for a in range(len(x)):
+            p -= measure[i, a] * x[a]
+            q -= measure[i + 1, a] * x[a]
+            r -= measure[i + 2, a] * x[a]
+            s -= measure[i + 3, a] * x[a]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = p, q, r, s
+        for a in range(len(x)):
+            two, more = push[i, a] * p + push[i + 1, a] * q, push[i + 2, a] * r + push[i + 3, a] * s
+            sums[a] += two + more
+    for i in range(whole, end):
         total = right[i]
-        for a in range(width):
+        for a in range(len(x)):
             total -= measure[i, a] * x[a]
         out[i] = total
+        for a in range(len(x)):
+            sums[a] += push[i, a] * total
