@@ -83,7 +83,8 @@ def sliding() -> None:
         motion = systems.get("block-on-incline", mu=mu)
         for damper in (10.0, 1e3, 1e5, 1e8):
             for method, rule in (("constraint", constraint_forces), ("paper", paper_forces)):
-                soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
+                yields = {"tangential_damping": damper, "anticipate": False}
+                soft = Compliance(motion.compliance.stiffness, 1.0, **yields)
                 run = motion.run(rule=rule, duration=0.1, compliance=soft)
                 moved = run.q[:, :3] - run.q[0, :3]
                 slid, rose = (moved @ down)[-1], np.max(moved @ up)

@@ -204,3 +204,16 @@ def test_refusals():
         motion.run(constraints=motion.constraints * 2)
     with pytest.raises(ValueError, match="kind: got 'loose'"):
         Holonomic("x", *[lambda *a: np.zeros(1)] * 3, stiffness=1.0, kind="loose")
+
+
+def test_what_falls_is_stopped_where_it_touches():
+    """By default contacts act that would close within the step; by D19's rule they throw out what sank in."""
+    model = PlanarModel([disc("ball", 0.1, mass=1.0)], [PlaneContact("floor", "ball", radius=0.1, mu=0.5)])
+    options = {"dt": 0.01, "duration": 1.0}
+    default, early, late = (
+        step_through(model, State([0.0, 1.0, 0.0], np.zeros(3)), **options, **given).q[:, 1]
+        for given in ({}, *({"compliance": Compliance(anticipate=when)} for when in (True, False)))
+    )
+    assert default.tolist() == early.tolist()
+    assert np.abs(default[50:] - 0.1).max() < 1e-6
+    assert late[50:].max() > 0.2

@@ -31,14 +31,16 @@ class Compliance:
     damping : B_n in N s/m: number, (nc,), or a function of the gaps.
     tangential_stiffness : K_r in N/m; above zero, friction has springs with memory.
     tangential_damping : B_r in N s/m; None is D19's ``1e6 / dt``.
-    anticipate : whether contacts act that would close within the step, see `Contact`.
+    anticipate : whether contacts act that would close within the step, as bodies that fall need. False is
+        D19's rule: they sink in by up to their speed times the step, and are thrown out in the next; see
+        `Contact`.
     """
 
     stiffness: ArrayLike | Callable[[Array], Array] = 1e10
     damping: ArrayLike | Callable[[Array], Array] = 1.0
     tangential_stiffness: ArrayLike = 0.0
     tangential_damping: ArrayLike | None = None
-    anticipate: bool = False
+    anticipate: bool = True
 
     @property
     def remembers(self) -> bool:

@@ -207,7 +207,7 @@ def block_on_incline(
     stiffness = Hertz(modulus, foot).secant(share)
     centre = (np.asarray(size)[2] / 2 - share / stiffness) * np.asarray(ramp.normal)
     model, state = SpatialModel([block], contacts), State(np.concatenate([centre, quaternion]), np.zeros(6))
-    compliance = Compliance(stiffness=stiffness, damping=damping)
+    compliance = Compliance(stiffness, damping, anticipate=False)
     return _motion("block-on-incline", model, state, compliance=compliance, dt=dt)
 
 

@@ -1,6 +1,6 @@
 """Contacts with planes that stand still, compiled: gaps, Jacobians and their rates after MuJoCo's kinematics.
 
-Most robots touch nothing else. The readable counterparts, for all contacts, are in
+Most robots touch nothing else but themselves. The readable counterparts, for all contacts, are in
 `routh.models.mujoco.model` and `routh.models.mujoco.touches`; a test holds them together.
 """
 
@@ -30,6 +30,7 @@ class Limits(NamedTuple):
 class GroundArrays(NamedTuple):
     """What does not change with the state: n points over planes, then k limits of joints."""
 
+    row: np.ndarray  # (n + k,) int64: their numbers among all nc contacts
     geom: np.ndarray  # (n,) int64
     body: np.ndarray  # (n,) int64
     root: np.ndarray  # (n,) int64: the body at the root of its tree
@@ -42,9 +43,27 @@ class GroundArrays(NamedTuple):
 
 
 class Ground:
-    """The contacts of one model with its planes, and where they are in one MjData."""
+    """The contacts of one model with its planes, and where they are in one MjData.
 
-    def __init__(self, model: MjModel, data: MjData, places: Places, frame: Array, limits: Limits) -> None:
+    Parameters
+    ----------
+    model, data : at any configuration that has been computed.
+    places : of the points over planes.
+    frame : (n, 1 + nt, 3), their normals and tangents.
+    limits : k of joints, the last of the contacts.
+    row : (n,), the numbers of the points among the contacts.
+    """
+
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData,
+        places: Places,
+        frame: Array,
+        limits: Limits,
+        row: np.ndarray,
+        nc: int,
+    ) -> None:
         parents = np.asarray(model.body_parentid)
         moved = np.zeros((model.nbody, model.nv), dtype=bool)
         for body in range(1, model.nbody):  # parents come first
@@ -54,7 +73,9 @@ class Ground:
                 moved[body, first : first + int(model.body_dofnum[body])] = True
         body = places.body2.astype(np.int64)
         height = (np.asarray(data.geom_xpos)[places.geom1] * frame[:, 0]).sum(axis=1)
+        ends = np.arange(nc - len(limits.place), nc)
         self.arrays = GroundArrays(
+            np.concatenate([row, ends]).astype(np.int64),
             places.geom2.astype(np.int64),
             body,
             np.asarray(model.body_rootid)[body].astype(np.int64),
@@ -65,9 +86,9 @@ class Ground:
             height,
             limits,
         )
-        self.shape = len(body) + len(limits.place), frame.shape[1], int(model.nv)
+        self.shape = nc, frame.shape[1], int(model.nv)
         self.point = np.zeros((len(body), 3))  # m
-        self.gap = np.zeros(self.shape[0])
+        self.gap = np.zeros(nc)
         self.watch(data)
 
     def watch(self, data: MjData) -> None:
@@ -81,7 +102,7 @@ class Ground:
         fill_gaps(self.arrays, *self._kinematics, self.point, self.gap)
 
     def jacobians(self) -> Array:
-        """(nc, 1 + nt, nv), normal first."""
+        """(nc, 1 + nt, nv), normal first; zero of other contacts."""
         J = np.zeros(self.shape)
         fill_rows(self.arrays, *self._jacobian, self.point, J)
         return J
@@ -121,7 +142,7 @@ def fill_all(ground: GroundArrays, seen: Watched, point: Array, gap: Array, J: A
 def fill_gaps(
     ground: GroundArrays, geom_xpos: Array, geom_xmat: Array, qpos: Array, point: Array, gap: Array
 ) -> None:
-    """Points (n, 3) m that touch first, and signed distances (n + k,)."""
+    """Points (n, 3) m that touch first, and signed distances (nc,)."""
     n = len(ground.geom)
     for i in range(n):
         geom = ground.geom[i]
@@ -132,15 +153,15 @@ def fill_gaps(
                 at += geom_xmat[geom, 3 * a + b] * ground.offset[i, b]
             point[i, a] = at
             above += at * ground.frame[i, 0, a]
-        gap[i] = above
+        gap[ground.row[i]] = above
     ends = ground.limits
     for k in range(len(ends.place)):
-        gap[n + k] = ends.sign[k] * (qpos[ends.place[k]] - ends.bound[k])
+        gap[ground.row[n + k]] = ends.sign[k] * (qpos[ends.place[k]] - ends.bound[k])
 
 
 @kernel
 def fill_rows(ground: GroundArrays, cdof: Array, subtree_com: Array, point: Array, J: Array) -> None:
-    """Velocities of the points along normal and tangents; J (n + k, 1 + nt, nv) is zero before."""
+    """Velocities of the points along normal and tangents; J (nc, 1 + nt, nv) is zero before."""
     n, width, nv = len(ground.geom), J.shape[1], J.shape[2]
     for i in range(n):
         root = ground.root[i]
@@ -154,17 +175,17 @@ def fill_rows(ground: GroundArrays, cdof: Array, subtree_com: Array, point: Arra
                 w = cdof[j, 5] + cdof[j, 0] * y - cdof[j, 1] * x
                 for a in range(width):
                     along = ground.frame[i, a]
-                    J[i, a, j] = along[0] * u + along[1] * v + along[2] * w
+                    J[ground.row[i], a, j] = along[0] * u + along[1] * v + along[2] * w
     ends = ground.limits
     for k in range(len(ends.dof)):
-        J[n + k, 0, ends.dof[k]] = ends.sign[k]
+        J[ground.row[n + k], 0, ends.dof[k]] = ends.sign[k]
 
 
 @kernel
 def fill_bias(
     ground: GroundArrays, cvel: Array, cacc: Array, subtree_com: Array, point: Array, found: Array
 ) -> None:
-    """Accelerations of the points at qacc = 0 along normal and tangents, found (n + k, 1 + nt)."""
+    """Accelerations of the points at qacc = 0 along normal and tangents, found (nc, 1 + nt)."""
     for i in range(len(ground.geom)):
         body, root, normal = ground.body[i], ground.root[i], ground.frame[i, 0]
         x = point[i, 0] - subtree_com[root, 0]
@@ -188,4 +209,4 @@ def fill_bias(
         az = cacc[body, 5] - cacc[0, 5] + dp * y - dq * x + p * v - q * u
         for a in range(found.shape[1]):
             along = ground.frame[i, a]
-            found[i, a] = along[0] * ax + along[1] * ay + along[2] * az
+            found[ground.row[i], a] = along[0] * ax + along[1] * ay + along[2] * az

@@ -15,7 +15,7 @@ from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_j
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities, switched_off
 from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.springs import Springs, equality_names, refuse
-from routh.models.mujoco.touches import ONE_POINT, Faces, Places, Touch, flat_pairs, tangents, touches
+from routh.models.mujoco.touches import FAR, ONE_POINT, Faces, Places, Touch, flat_pairs, tangents, touches
 from routh.models.robot import SIDES, listed, restitution_of, tell_unrepresented
 from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
@@ -81,10 +81,8 @@ class MujocoModel(WithImpacts):
             ([], []) if switched_off(model, "CONTACT", "CONSTRAINT") else touches(own, self_contacts)
         )
         self._plane = _plane_of_motion(own, self._data)
-        self.ground: Ground | None = None
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
-        self._places = Places(own, self._touches)
         flat = flat_pairs(own, self._touches)
         pairs = [touch for touch, one in zip(self._touches, flat, strict=True) if one]
         self.faces = Faces(model, pairs, self._plane) if pairs else None
@@ -93,16 +91,19 @@ class MujocoModel(WithImpacts):
         count = limits and not switched_off(model, "LIMIT", "CONSTRAINT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
-        self._limits = Limits(
+        limited_ends = Limits(
             np.array([joint.qpos for joint, _ in ends], dtype=np.int64),
             np.array([joint.dof for joint, _ in ends], dtype=np.int64),
             np.array([(1.0, -1.0)[side] for _, side in ends]),
             np.array([joint.range[side] for joint, side in ends]),
         )
-        if self._places.grounded:
-            self._at(self._data.qpos)
-            self.ground = Ground(own, self._data, self._places, self._frames(self._places), self._limits)
-            self._last = b""
+        grounded, nc = Places(own, self._touches).grounded, len(self._touches) + len(ends)
+        over, self.loose = np.flatnonzero(grounded), np.flatnonzero(~grounded)  # numbers of contacts
+        points = self._places_of(over)
+        self._places, self._some = self._places_of(self.loose), dict[bytes, Places]()
+        mujoco.mj_fwdPosition(own, self._data)
+        points.update(self._data)
+        self.ground = Ground(own, self._data, points, self._frames(points), limited_ends, row=over, nc=nc)
         self._unit = np.eye(self.nv)
         self._quaternions = quaternions(own)
         turning = {at + k for at, _ in self._quaternions for k in range(4)}
@@ -173,43 +174,54 @@ class MujocoModel(WithImpacts):
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
         self._at(q)
-        if self.ground is not None:
-            return self.ground.gap.copy()
-        ends = self._limits
-        return np.concatenate([self._places.gap, ends.sign * (self._data.qpos[ends.place] - ends.bound)])
+        return self.ground.gap.copy()
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)``, of the material points that are nearest to each other."""
         self._at(q)
-        if self.ground is not None:
-            J = self.ground.jacobians()
-        else:
-            J = np.zeros((len(self.contacts), 1 + self.nt, self.nv))
-            J[: len(self._touches)] = self._rows(self._places)
-            J[np.arange(len(self._touches), len(J)), 0, self._limits.dof] = self._limits.sign
+        J = self.ground.jacobians()
+        if len(self.loose):
+            J[self.loose] = self._rows(self._places)
         return J[:, 0], J[:, 1:]
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dJ/dt v``, normal first, (nc, 1 + nt) m/s^2.
 
-        From accelerations of bodies where all contacts are points over planes that stand still, else by
-        differences along v of fourth order.
+        From accelerations of bodies for points over planes that stand still, else by differences along v of
+        fourth order.
         """
         given, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        if self.ground is not None:
-            self._at(given)
-            self._data.qvel[:], self._data.qacc[:] = velocity, 0.0
-            engine().mj_comVel(self.mujoco, self._data)
-            engine().mj_rnePostConstraint(self.mujoco, self._data)
-            return self.ground.bias()
-        size = float(np.abs(velocity).max(initial=0.0))
-        if size == 0.0:
-            return np.zeros((len(self.contacts), 1 + self.nt))
+        self._at(given)
+        self._data.qvel[:], self._data.qacc[:] = velocity, 0.0
+        engine().mj_comVel(self.mujoco, self._data)
+        engine().mj_rnePostConstraint(self.mujoco, self._data)
+        found = self.ground.bias()
+        if len(self.loose):
+            found[self.loose] = self._loose_bias(given, velocity, np.inf)
+        return found
 
-        def moving(t: float) -> Array:
-            return self._contact_velocity(self.integrate(given, velocity, t), velocity)
+    def loose_terms(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Gaps, Jacobians (n, 1 + nt, nv) and ``dJ/dt v`` of the ``loose`` contacts, not with the ground.
 
-        return slope_at_zero(moving, _STEP / size)
+        The last is zero for shapes so far from each other that spheres around them stand for them.
+        """
+        self._at(q)
+        return self._places.gap, self._rows(self._places), self._loose_bias(q, v, FAR)
+
+    def _loose_bias(self, q: Array, v: Array, reach: float) -> Array:
+        """``dJ/dt v`` of the ``loose`` contacts within reach, (n, 1 + nt)."""
+        near = self._places.gap <= reach
+        found, size = np.zeros((len(near), 1 + self.nt)), float(np.abs(v).max(initial=0.0))
+        if size == 0.0 or not near.any():
+            return found
+        if near.tobytes() not in self._some:
+            self._some[near.tobytes()] = self._places_of(self.loose[near])
+        where = self._some[near.tobytes()]
+        found[near] = slope_at_zero(
+            lambda t: self._contact_velocity(where, self.integrate(q, v, t), v), _STEP / size
+        )
+        self._last = b""
+        return found
 
     def rate(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``dq/dt``, (nq,): velocities, and half of a quaternion times the rate of turning in the body."""
@@ -262,26 +274,27 @@ class MujocoModel(WithImpacts):
         if key != self._last:
             self._data.qpos[:] = qpos
             engine().mj_fwdPosition(self.mujoco, self._data)
-            if self.ground is not None:
-                self.ground.update()
-            else:
+            self.ground.update()
+            if len(self.loose):
                 self._places.update(self._data)
+                self.ground.gap[self.loose] = self._places.gap
             self._last = key
 
-    def _contact_velocity(self, q: Array, v: Array) -> Array:
-        """``J v`` (nc, 1 + nt) from the velocities of bodies; that of limits is left at zero."""
-        self._at(q)
-        data, model = self._data, self.mujoco
-        data.qvel[:] = v
-        engine().mj_comVel(model, data)
-        where = self._places
-        result = np.zeros((len(self.contacts), 1 + self.nt))
+    def _places_of(self, rows: np.ndarray) -> Places:
+        return Places(self.mujoco, [self._touches[i] for i in rows])
+
+    def _contact_velocity(self, where: Places, q: Array, v: Array) -> Array:
+        """``J v`` (n, 1 + nt) of some contacts from the velocities of bodies."""
+        mujoco, data, model = engine(), self._data, self.mujoco
+        data.qpos[:], data.qvel[:] = q, v
+        for compute in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
+            compute(model, data)
+        where.update(data)
         sides = [
             point_velocities(model, data, body, point)
             for point, body in ((where.on2, where.body2), (where.on1, where.body1))
         ]
-        result[: len(self._touches)] = (self._frames(where) @ (sides[0] - sides[1])[:, :, None])[:, :, 0]
-        return result
+        return np.asarray((self._frames(where) @ (sides[0] - sides[1])[:, :, None])[:, :, 0])
 
     def _frames(self, where: Places) -> Array:
         """Normal and tangents of the shapes' contacts, (n, 1 + nt, 3)."""
@@ -308,12 +321,14 @@ class MujocoModel(WithImpacts):
         """Contacts whose distance some velocity changes; shapes side by side in a planar robot never meet."""
         rng, data = np.random.default_rng(0), engine().MjData(self.mujoco)
         moves = np.ones(len(found), dtype=bool)
-        self._places = Places(self.mujoco, found)
+        places = Places(self.mujoco, found)
         for _ in range(2):
             engine().mj_integratePos(self.mujoco, data.qpos, rng.normal(size=self.nv), 0.3)
-            self._at(data.qpos)
-            moves &= np.linalg.norm(self._rows(self._places)[:, 0], axis=1) > tolerances.RANK
-        self._last = b""
+            self._data.qpos[:] = data.qpos
+            engine().mj_fwdPosition(self.mujoco, self._data)
+            places.update(self._data)
+            moves &= np.linalg.norm(self._rows(places)[:, 0], axis=1) > tolerances.RANK
+        engine().mj_resetData(self.mujoco, self._data)
         return [touch for touch, can in zip(found, moves, strict=True) if can]
 
     def __getstate__(self) -> dict[str, object]:
@@ -322,8 +337,7 @@ class MujocoModel(WithImpacts):
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state, _data=engine().MjData(state["mujoco"]), _last=b"")
-        if self.ground is not None:
-            self.ground.watch(self._data)
+        self.ground.watch(self._data)
 
     def __repr__(self) -> str:
         return f"MujocoModel(nq={self.nq}, nv={self.nv}, contacts={len(self.contacts)})"

@@ -40,14 +40,12 @@ class StepLook:
         nc, nv = len(model.contacts), model.nv
         rows = nc, 1 + model.nt
         self.seen = Seen(*map(np.zeros, ((nv, nv), (nv,), (nc,), (*rows, nv), rows)))
-        self._ground = None
-        self._faces = model.faces
+        self._faces, self._loose = model.faces, model.loose
         self._hidden = np.flatnonzero(model.by_faces)
-        if nc and model.ground is not None:
-            data, arrays = self._springs.data, model.ground.arrays
-            views = Watched(*(getattr(data, name) for name in Watched._fields))
-            point = np.zeros((len(arrays.geom), 3))
-            self._ground = bound(fill_all, arrays, views, point, *self.seen[2:])
+        data, arrays = self._springs.data, model.ground.arrays
+        views = Watched(*(getattr(data, name) for name in Watched._fields))
+        point = np.zeros((len(arrays.geom), 3))
+        self._ground = bound(fill_all, arrays, views, point, *self.seen[2:])
 
     def at(self, q: Array, v: Array, u: Array | None) -> list[SpringRows]:
         """Fill ``seen``; the spring-dampers, the same objects as before where they have not changed."""
@@ -55,14 +53,12 @@ class StepLook:
         force, rows = springs.at(q, v, self.dt, u)
         seen.force[:] = force
         mass_matrix(springs.model, springs.data, seen.M)
-        if self._ground is not None:
+        if len(seen.gap):
             mujoco.mj_rnePostConstraint(springs.model, springs.data)  # of no acceleration
             self._ground()
-        elif len(seen.gap):
-            model = self.model
-            seen.gap[:] = model.gaps(q)
-            seen.J[:, 0], seen.J[:, 1:] = model.jacobians(q)
-            seen.bias[:] = model.jacobian_bias(q, v)
+        if len(self._loose):
+            loose = self.model.loose_terms(q, v)
+            seen.gap[self._loose], seen.J[self._loose], seen.bias[self._loose] = loose
             seen.gap[self._hidden] = np.maximum(seen.gap[self._hidden], 1.0)
         return rows if self._faces is None else [*rows, self._faces.at(q)]
 

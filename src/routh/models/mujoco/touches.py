@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ONE_POINT = "touches at one point only"
 _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES = 64  # of a mesh over a plane
-_FAR = 0.02  # m, beyond which spheres around two shapes stand for them
+FAR = 0.02  # m, beyond which spheres around two shapes stand for them
 _REACH = 0.02  # m, from which on contacts of faces are looked at
 _PER_BODY = 16  # rows of faces; where more touch, the deepest count
 _APART = 1.0  # m, of rows of faces that nothing needs
@@ -197,7 +197,7 @@ class Places:
         bodies = np.asarray(model.geom_bodyid)
         self.body1, self.body2 = bodies[self.geom1], bodies[self.geom2]
         still = np.asarray(model.body_weldid)[self.body1] == 0
-        self.grounded = bool(np.all(flat & ~round_ & still))  # only points over planes that stand still
+        self.grounded = flat & ~round_ & still  # (n,) bool: points over planes that stand still
         self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
         self.radius = np.array([touch.radius for touch in listed])
         self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
@@ -235,12 +235,12 @@ class Places:
         self.gap[at] = distance - bounds[first] - bounds[second]
         self.on1[at] = data.geom_xpos[first] + bounds[first, None] * self.normal[at]
         self.on2[at] = data.geom_xpos[second] - bounds[second, None] * self.normal[at]
-        for k in at[self.gap[at] <= _FAR]:
+        for k in at[self.gap[at] <= FAR]:
             self._closely(data, int(k))
 
     def _closely(self, data: MjData, k: int) -> None:
         ends = np.zeros(6)
-        reach = 2.0 * _FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
+        reach = 2.0 * FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
         first, second = int(self.geom1[k]), int(self.geom2[k])
         self.gap[k] = engine().mj_geomDistance(self.model, data, first, second, reach, ends)
         self.on1[k], self.on2[k] = ends[:3], ends[3:]
