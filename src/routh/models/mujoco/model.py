@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 _STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
+_SETS = 64  # of contacts that are near, whose places are kept
 
 
 class MujocoModel(WithImpacts):
@@ -215,6 +216,8 @@ class MujocoModel(WithImpacts):
         if size == 0.0 or not near.any():
             return found
         if near.tobytes() not in self._some:
+            if len(self._some) == _SETS:
+                self._some.clear()
             self._some[near.tobytes()] = self._places_of(self.loose[near])
         where = self._some[near.tobytes()]
         found[near] = slope_at_zero(
