@@ -132,7 +132,11 @@ def progress(given: argparse.Namespace) -> None:
         trained = sum(run.state()["steps"] >= share.steps for run in those)
         whole = sum(not is_left(given, run) for run in those)
         steps = sum(min(run.state()["steps"], share.steps) for run in those) / (len(those) * share.steps)
+        training = sum(run.state().get("processor_seconds", 0.0) for run in those)
+        tests = [test for run in those for test in reports.read(run.place / "tests.json").values()]
+        trying = sum(1e-3 * test["ms_an_episode"] * test["episodes"] for test in tests)
         print(f"{task}: {whole} of {len(those)} runs whole, {trained} trained, {steps:.0%} of all steps")
+        print(f"{task}: {training:.0f} s of a processor for training, {trying:.0f} s for tests")
 
 
 def cost(given: argparse.Namespace) -> None:
