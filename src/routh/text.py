@@ -47,10 +47,10 @@ def for_html(text: object) -> str:
     return _html.escape(for_lines(text), quote=True)
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def listed(names: Sequence[str], most: int, between: str = ", ") -> str:
     """At most so many of the names, and how many more there are."""
     more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def toucher(contact: str) -> str:

@@ -75,7 +75,7 @@ def test_audit_writes_a_report(crate, tmp_path):
     )
     result = run(*words)
     assert result.exit_code == 0, result.output
-    data = json.loads(result.output)
+    data = json.loads(result.stdout)
     assert data["report"] == str(report)
     assert data["impacts"][0]["contacts"][0] == "crate/floor"
     assert 0.0 <= data["impacts"][0]["distance"] < 0.1
@@ -98,7 +98,7 @@ def test_a_state_from_a_file(crate, tmp_path):
     given = run("impact", crate, "--state", state, "--samples", 4, "--json", "--no-picture")
     typed = run("impact", crate, "--qvel", "2:-1", "--samples", 4, "--json", "--no-picture")
     assert given.exit_code == 0, given.output
-    assert json.loads(given.output)["modes"] == json.loads(typed.output)["modes"]
+    assert json.loads(given.stdout)["modes"] == json.loads(typed.stdout)["modes"]
     both = run("impact", crate, "--state", state, "--keyframe", "land")
     assert "--state: given together with --keyframe" in str(both.exception)
 
@@ -107,7 +107,7 @@ def test_the_posture_of_a_scan_is_that_of_the_state(crate, tmp_path):
     state = tmp_path / "state.json"
     state.write_text(json.dumps({"qpos": [0, 0, 1, 0.7071067811865476, 0.7071067811865476, 0, 0]}))
     words = ("scan", crate, "--over", "pitch=0,0.3", "--samples", 16, "--json", "--no-picture")
-    flat, turned = (json.loads(run(*words, *more).output) for more in ((), ("--state", state)))
+    flat, turned = (json.loads(run(*words, *more).stdout) for more in ((), ("--state", state)))
     assert flat["contacts"][0] == turned["contacts"][0] == 4
     assert flat["ambiguity"] != turned["ambiguity"]
 

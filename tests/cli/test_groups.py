@@ -66,3 +66,10 @@ def test_shared_options_are_declared_once(name):
     words = [option for option, _, _ in found]
     mine = {option for one in typer.main.get_command(app).commands[name].params for option in one.opts}
     assert [word for word in words if words.count(word) > 1 and word in mine] == []
+
+
+def test_flags_are_shown_without_a_type():
+    shown = CliRunner().invoke(app, ["impact", "--help"], terminal_width=200).output
+    (line,) = (line for line in shown.splitlines() if "--no-picture" in line)
+    assert "bool" not in line
+    assert "Write no picture file." in line

@@ -100,7 +100,7 @@ def test_the_command_writes_frames_and_films(tmp_path):
     for target in (tmp_path / "frames", tmp_path / "film.gif"):
         result = CliRunner().invoke(app, [*words, "--out", str(target)])
         assert result.exit_code == 0, result.output
-        assert json.loads(result.output)["ghosts"] == 2
+        assert json.loads(result.stdout)["ghosts"] == 2
     assert len(list((tmp_path / "frames").glob("*.png"))) == 5  # 0.1 s of the fall and 0.04 s after it
     assert (tmp_path / "film.gif").read_bytes()[:4] == b"GIF8"
 

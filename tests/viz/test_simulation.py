@@ -1,6 +1,7 @@
 """Figures and films of motions, and the exhibits of HP23 section 4.3."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,9 +42,16 @@ def test_bundles_are_drawn(bundle):
     assert np.array_equal(axes.lines[0].get_ydata(), bundle[0].v[:, 2])
     draw_motions(bundle, axes, coordinate=1)
     assert np.array_equal(axes.lines[-1].get_ydata(), bundle[1].q[:, 1])
-    for wrong in (99, "trunk.angle"):
-        with pytest.raises(ValueError, match=f"coordinate: got '?{wrong}"):
-            bundle.plot(coordinate=wrong)
+    by_name = bundle.plot(coordinate="block.angle").axes[0]
+    assert np.array_equal(by_name.lines[0].get_ydata(), bundle[0].q[:, 2])
+    assert by_name.get_ylabel() == "block.angle"
+    with pytest.raises(ValueError, match="coordinate: got 99"):
+        bundle.plot(coordinate=99)
+    with pytest.raises(ValueError, match=r"got 'trunk.angle'; wanted one of 'block.x', 'block.y'"):
+        bundle.plot(coordinate="trunk.angle")
+    nameless = replace(bundle[0], coordinates=())
+    with pytest.raises(ValueError, match=r"coordinate: got 'block.angle'"):
+        nameless.plot(coordinate="block.angle")
 
 
 def test_what_does_not_move_in_a_gif_keeps_its_colours(tmp_path):
@@ -125,5 +133,5 @@ def test_the_command(tmp_path):
     ]
     result = CliRunner().invoke(app, [*words, "--set", "mu=0", "--json"])
     assert result.exit_code == 0, result.output
-    assert json.loads(result.output)["impacts"] == [1]
+    assert json.loads(result.stdout)["impacts"] == [1]
     assert out.stat().st_size > 0

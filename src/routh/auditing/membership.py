@@ -127,14 +127,14 @@ def audit(
     nearest, distance = _nearest(drawn, after)
     if refine:
         nearest, distance = refined(drawn, after, (nearest, distance), refine, deadline)
-    impulse, _ = best_impulse(problem, after)
+    impulse, misfit = best_impulse(problem, after)
     return Audit(
         problem,
         after,
         nearest,
         distance / problem.scaling.speed,
         _resolution(drawn),
-        broken_laws(problem, after, tolerance=tolerance),
+        broken_laws(problem, after, tolerance=tolerance, misfit=misfit),
         impulse,
         tolerance,
         drawn,
@@ -156,9 +156,16 @@ def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, 
 
 
 def broken_laws(
-    problem: ImpactProblem, v_after: ArrayLike, *, tolerance: float = DEFAULT_TOLERANCE
+    problem: ImpactProblem,
+    v_after: ArrayLike,
+    *,
+    tolerance: float = DEFAULT_TOLERANCE,
+    misfit: float | None = None,
 ) -> tuple[Broken, ...]:
-    """The laws of impact that a velocity after breaks, the worst of each kind."""
+    """The laws of impact that a velocity after breaks, the worst of each kind.
+
+    ``misfit``: how near contact impulses come to it (`best_impulse`), where that is known.
+    """
     after = np.asarray(v_after, dtype=np.float64)
     unit = problem.scaling
     broken = []
@@ -173,7 +180,7 @@ def broken_laws(
     columns, change = problem.impulse_columns, (after - problem.v) @ problem.cholesky
     weights = np.linalg.lstsq(columns, change, rcond=None)[0]
     unreachable = float(np.linalg.norm(columns @ weights - change)) / unit.speed
-    outside = best_impulse(problem, after)[1] / unit.speed
+    outside = (best_impulse(problem, after)[1] if misfit is None else misfit) / unit.speed
     if not unreachable <= tolerance:
         broken.append(Broken(REACH, unreachable))
     elif not outside <= tolerance:

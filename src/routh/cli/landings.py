@@ -10,7 +10,7 @@ import typer
 
 from routh.cli import options
 from routh.cli.output import Output
-from routh.text import for_rich
+from routh.text import for_rich, listed
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -151,11 +151,10 @@ def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
 
         output.say(f"[dim]{for_rich(landing_regime(found).sentence)}[/dim]")
     if found.moved:
-        shown = [f"{name}={value:.3g}" for name, value in list(found.moved.items())[:4]]
-        more = f" and {len(found.moved) - 4} more" if len(found.moved) > 4 else ""
+        shown = listed([f"{name}={value:.3g}" for name, value in found.moved.items()], 4)
         output.say(
-            f"[dim]joints that the file has past their limits were moved inside: {for_rich(', '.join(shown))}"
-            f"{more} (--joint)[/dim]"
+            f"[dim]joints that the file has past their limits were moved inside: {for_rich(shown)} "
+            "(--joint)[/dim]"
         )
 
 

@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import wraps
 from inspect import cleandoc
-from typing import Annotated, ParamSpec, TypeVar, get_origin, get_type_hints
+from typing import Annotated, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from routh.cli.exits import Exit, in_short, until_nobody_reads
 
@@ -59,6 +60,7 @@ def with_groups(function: Callable[Given, Result]) -> Callable[..., Result]:
         }
         return function(**gathered)  # type: ignore[arg-type, call-arg]
 
+    parameters = {name: _without_type(one) for name, one in parameters.items()}
     called.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
     called.__annotations__ = {name: one.annotation for name, one in parameters.items()}
     return called
@@ -94,6 +96,16 @@ def _fields(group: type) -> list[tuple[Field[object], type]]:
 
 def _is_option(kind: object) -> bool:
     return get_origin(kind) is Annotated
+
+
+def _without_type(one: inspect.Parameter) -> inspect.Parameter:
+    """The parameter; the help of a flag has no type, for it takes no value."""
+    kind = one.annotation
+    if _is_option(kind) and get_args(kind)[0] is bool:
+        for told in kind.__metadata__:
+            if isinstance(told, OptionInfo):
+                told.metavar = ""
+    return one
 
 
 def unwrapped(text: str) -> str:

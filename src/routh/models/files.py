@@ -28,7 +28,7 @@ from xml.parsers import expat
 from routh.models.robot import UnrepresentedWarning
 from routh.status import ModelError
 from routh.storage import read_arrays
-from routh.text import for_terminal
+from routh.text import for_terminal, listed
 from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
@@ -399,8 +399,7 @@ def with_absolute_meshes(
 def tell(what: str, items: Sequence[str], path: str | Path) -> None:
     """Warn of what in a file could not be kept as it is, the first three by name."""
     if items:
-        more = f" and {len(items) - 3} more" if len(items) > 3 else ""
-        text = f"{for_terminal(path)}: {what}: {'; '.join(items[:3])}{more}"
+        text = f"{for_terminal(path)}: {what}: {listed(items, 3, '; ')}"
         warnings.warn(text, UnrepresentedWarning, stacklevel=4)
 
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh import text, tolerances
 from routh.batch import ImpactBatch, padded
 from routh.models.simultaneity import Rules, time_to_contact
 from routh.problem import ImpactProblem
@@ -292,9 +292,7 @@ def distinct_names(wanted: Sequence[str]) -> list[str]:
 
 def listed(where: Iterable[str]) -> str:
     """Some of the names, each once, and how many more there are."""
-    names = list(dict.fromkeys(where))
-    shown = ", ".join(names[:4])
-    return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
+    return text.listed(list(dict.fromkeys(where)), 4)
 
 
 CONTACT, JOINT_LIMIT = 0, 1

@@ -262,6 +262,7 @@ class March:
             status=self.status[e, kept],
             residuals=record.residual[e, kept],
             contacts=names,
+            coordinates=getattr(self.model, "coordinates", ()),
         )
 
     def _named(self, flat: Array) -> dict[str, Array]:

@@ -118,6 +118,7 @@ class Recorder:
             status=np.array(self.status, dtype=np.int8),
             residuals=np.array(self.residuals),
             contacts=self.names,
+            coordinates=getattr(self.model, "coordinates", ()),
         )
 
     def _energies(self, q: Array, v: Array) -> dict[str, Array]:

@@ -137,7 +137,8 @@ class StepRecorder:
                 else np.array(values)
             )
         contacts = tuple(info.name for info in self.model.contacts)
-        return Trajectory(**columns, events=tuple(self.events), contacts=contacts)
+        named = getattr(self.model, "coordinates", ())
+        return Trajectory(**columns, events=tuple(self.events), contacts=contacts, coordinates=named)
 
 
 def elastic_energy(item: Constraint) -> float:

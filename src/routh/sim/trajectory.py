@@ -80,6 +80,7 @@ class Trajectory(Drawable, Tabular, Stored):
     status : (T,), int8 codes of `Status` of the solve that led to the sample.
     residuals : (T,), scaled residual of that solve, recomputed outside the solver.
     contacts : names of the contacts, in the order of ``impulses`` (event-driven simulation).
+    coordinates : names of the columns of ``q`` and ``v``, of models that name them.
     """
 
     t: Array
@@ -94,6 +95,7 @@ class Trajectory(Drawable, Tabular, Stored):
     status: np.ndarray | None = None
     residuals: Array | None = None
     contacts: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
     _kind: ClassVar = "trajectory"
 
     def __post_init__(self) -> None:
@@ -137,7 +139,8 @@ class Trajectory(Drawable, Tabular, Stored):
 
     def _coordinates(self) -> dict[str, object]:
         named = {} if self.impulses is None else {"direction": list(DIRECTIONS[self.impulses.shape[2]])}
-        return {"t": self.t, **named, **({"contact": list(self.contacts)} if self.contacts else {})}
+        words = {"contact": self.contacts, "coordinate": self.coordinates, "velocity": self.coordinates}
+        return {"t": self.t, **named, **{name: list(of) for name, of in words.items() if of}}
 
     def _columns(self) -> dict[str, Column]:
         found = {
@@ -169,7 +172,8 @@ class Trajectory(Drawable, Tabular, Stored):
         for group in _GROUPS:
             arrays |= {f"{group}_{k}": array for k, array in enumerate(getattr(self, group).values())}
         events = [[e.kind, e.t, e.index, e.contacts, _pairs(e.data)] for e in self.events]
-        return {"groups": groups, "events": events, "contacts": self.contacts}, arrays
+        named = {"contacts": self.contacts, "coordinates": self.coordinates}
+        return {"groups": groups, "events": events, **named}, arrays
 
     @classmethod
     def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
@@ -180,7 +184,8 @@ class Trajectory(Drawable, Tabular, Stored):
         }
         events = tuple(_event(*event) for event in told["events"])
         given: Options = {name: arrays[name] for name in _ARRAYS if name in arrays}
-        return cls(**given, **groups, events=events, contacts=tuple(map(str, told["contacts"])))
+        named: Options = {name: tuple(map(str, told.get(name, ()))) for name in ("contacts", "coordinates")}
+        return cls(**given, **groups, events=events, **named)
 
     @property
     def final(self) -> State:

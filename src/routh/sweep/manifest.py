@@ -18,7 +18,7 @@ from routh.auditing.scans import Grid, grid
 from routh.storage import write_bytes
 from routh.sweep.measures import Columns, Measure
 from routh.sweep.recipe import Recipe
-from routh.text import for_terminal
+from routh.text import for_terminal, listed
 from routh.validation import Options, integer
 
 FORMAT = 1
@@ -105,9 +105,9 @@ def check_same(folder: Path, wanted: Options) -> None:
     """Refuse to go on where the folder's manifest and ``wanted`` differ; the error lists where."""
     differences = list(_differences(read_manifest(folder), wanted, ""))
     if differences:
-        more = f" and {len(differences) - _TOLD} more" if len(differences) > _TOLD else ""
-        told = [f"{where}: {there!r} there, {here!r} here" for where, there, here in differences[:_TOLD]]
-        raise ValueError(for_terminal(f"folder: {folder} holds another study; {'; '.join(told)}{more}"))
+        told = [f"{where}: {there!r} there, {here!r} here" for where, there, here in differences]
+        listing = listed(told, _TOLD, "; ")
+        raise ValueError(for_terminal(f"folder: {folder} holds another study; {listing}"))
 
 
 def _differences(there: object, here: object, where: str) -> Iterator[tuple[str, object, object]]:

@@ -14,7 +14,7 @@ from routh.models.base import Model
 from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
 from routh.text import for_matplotlib
-from routh.validation import Array, integer
+from routh.validation import Array, choice, integer
 from routh.viz import style
 from routh.viz.bodies import Drawn, draw_bodies, draw_planes, frame
 from routh.viz.films import MARGIN, MOST_GHOSTS, draw_gaps, touching
@@ -180,18 +180,26 @@ def draw_motions(
     motions: Trajectory | Bundle | Sequence[Trajectory],
     ax: style.Axes,
     *,
-    coordinate: int = 0,
+    coordinate: int | str = 0,
     rate: bool = False,
 ) -> None:
-    """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate."""
-    every = [motions] if isinstance(motions, Trajectory) else motions
+    """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate.
+
+    ``coordinate``: its number, or its name where the model has names for them ("trunk.angle").
+    """
+    every = [motions] if isinstance(motions, Trajectory) else list(motions)
     width = min((trajectory.v if rate else trajectory.q).shape[1] for trajectory in every)
-    coordinate = integer("coordinate", coordinate, at_least=0, at_most=width - 1)
+    names = every[0].coordinates
+    if isinstance(coordinate, str) and names:
+        column = names.index(choice("coordinate", coordinate, names))
+    else:
+        column = integer("coordinate", coordinate, at_least=0, at_most=width - 1)
     alpha = max(0.12, min(0.8, 6.0 / len(every)))
     for trajectory in every:
         values = trajectory.v if rate else trajectory.q
-        ax.plot(trajectory.t, values[:, coordinate], color=style.BLUE, linewidth=0.7, alpha=alpha)
-    ax.set(xlabel="$t$ (s)", ylabel=f"{'rate of ' if rate else ''}coordinate {coordinate}")
+        ax.plot(trajectory.t, values[:, column], color=style.BLUE, linewidth=0.7, alpha=alpha)
+    word = for_matplotlib(names[column]) if names else f"coordinate {column}"
+    ax.set(xlabel="$t$ (s)", ylabel=f"rate of {word}" if rate else word)
 
 
 for _kind in (Trajectory, Bundle):
