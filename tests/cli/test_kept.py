@@ -68,7 +68,7 @@ def test_families_compiled_are_counted(routh_command, monkeypatch):
 
 @pytest.mark.usefixtures("nothing_told")
 @pytest.mark.parametrize(
-    ("more", "then"), [([], "command goes"), (["--fresh"], "command without --fresh goes")]
+    ("more", "then"), [([], "command resumes"), (["--fresh"], "command without --fresh resumes")]
 )
 def test_exhibits_made_are_counted(routh_command, tmp_path, monkeypatch, more, then):
     exhibits = [Entry("first", "", "", lambda _: Exhibit({}, ())), Entry("second", "", "", interrupt)]
@@ -76,7 +76,7 @@ def test_exhibits_made_are_counted(routh_command, tmp_path, monkeypatch, more, t
     code, _, err = routh_command("reproduce", "--out", tmp_path / "results", *more)
     assert code == 130
     assert (
-        f"interrupted; 1 of 2 exhibits were done, and are kept in {tmp_path / 'results'}; the same {then} on"
+        f"interrupted; 1 of 2 exhibits were done, and are kept in {tmp_path / 'results'}; the same {then}"
         in err
     )
 
@@ -93,7 +93,7 @@ def test_points_stored_are_counted(tmp_path):
     run.send_signal(signal.SIGINT)
     _, err = run.communicate()
     assert run.returncode == 130
-    told = re.search(r"interrupted; (\d+) of 30000 points are kept in study; the same command goes on", err)
+    told = re.search(r"interrupted; (\d+) of 30000 points are kept in study; the same command resumes", err)
     assert told, err
     study = open_study(tmp_path / "study")
     assert 0 < int(told[1]) == study.stored_points() == 30000 - study.status_counts()["PENDING"]

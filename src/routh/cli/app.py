@@ -24,7 +24,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def before_commands(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Options before the command."""
@@ -32,10 +32,10 @@ def before_commands(
 
 @command("list")
 def list_systems(output: Output, name: options.SystemName = None) -> int:
-    """List the systems that come with routh, or the parameters of one with their units and defaults.
+    """List the systems that come with routh, or the parameters of one, with units and defaults.
 
     Run one with [bold]routh run NAME[/bold], and change its parameters with --set. Systems of kind "impact"
-    have a set of outcomes; those of kind "motion" start somewhere and move.
+    have a set of outcomes; those of kind "motion" have a start state and move.
 
     [bold]Examples:[/bold]
 
@@ -63,8 +63,8 @@ def run(
 
     The first line says how far apart its outcomes are, and which two are farthest apart; the second which
     contact is least certain. The table says how often the contacts separate, stick or slide afterwards; the
-    picture shows the velocities. Each sample lets the impulses of the contacts grow at random relative rates
-    until no contact approaches, event by event; --step, --max-steps or --points choose HP23's Algorithm 1.
+    picture shows the velocities. Each sample lets the contact impulses grow at random relative rates until no
+    contact approaches, event by event; --step, --max-steps or --points select HP23's Algorithm 1.
 
     [bold]Examples:[/bold]
 
@@ -101,13 +101,13 @@ def impact(
     friction: robots.Friction = "cone",
     max_bytes: options.MaxBytes = None,
 ) -> int:
-    """How ambiguous a robot's impact is, or your own, given by its matrices.
+    """How ambiguous an impact is: a robot's, or your own given by its matrices.
 
     The first line says how far apart its outcomes are, and which two are farthest apart; the second which
     contact is least certain; then a table by contact mode.
 
-    A robot is an MJCF or URDF file that MuJoCo can read. Its contacts take part that touch or close within
-    --window, named after their geoms; friction is Coulomb's true cone.
+    A robot is an MJCF or URDF file that MuJoCo can read. All contacts that touch, or close within --window,
+    take part; they are named after their geoms. Friction is Coulomb's true cone.
 
       routh impact walker2d.xml --drop 1.0
       routh impact robot.urdf --drop 1.0 --roll 0.1 --joint knee=0.5
@@ -142,13 +142,13 @@ def tip(
     picture: options.PictureFile,
     output: Output,
 ) -> int:
-    """May it come down like this? Go, or no-go because an outcome turns it over.
+    """Can it touch down like this? Go, or no-go because some outcome tips it over.
 
-    The first line answers, and so does the exit code: 0 go, 4 no-go. The worst outcome of the touch-down is
-    looked for about every edge of the support polygon, over all headings unless one is given; joints are
-    held. The second line says if the set of outcomes is the right model here: stiff contacts, soft ones (the
-    answer is cautious), or tilted so far that later impacts decide (it may miss). The picture shows the worst
-    outcome turning over its edge, and the map of safe speeds.
+    The first line is the answer, and so is the exit code: 0 go, 4 no-go. It searches for the worst outcome of
+    the touch-down about every edge of the support polygon, over all headings unless one is given, with the
+    joints locked. The second line says whether the set of outcomes is the right model here: the contacts are
+    stiff (it is), soft (the answer is conservative), or the robot is tilted so far that later impacts decide
+    (it may miss some). The picture shows the worst outcome tipping over its edge, and the map of safe speeds.
 
     [bold]Examples:[/bold]
 
@@ -172,7 +172,7 @@ def scan(
 ) -> int:
     """How ambiguous the impact is over a grid: a heat map, and the worst points.
 
-    Points where the robot cannot be (limbs that overlap, joints past their limits) stay grey.
+    Impossible states (overlapping limbs, joints past their limits) stay grey.
 
     [bold]Examples:[/bold]
 
@@ -194,8 +194,8 @@ def sweep(
 ) -> int:
     """Measure the ambiguity of an impact over a grid of parameters, on all cores or on many machines.
 
-    The study is a folder. Whatever ends the command, a crash, a kill or a lost machine, the same command or
-    [bold]--resume FOLDER[/bold] goes on where it was.
+    The study is a folder. Whatever ends the command (a crash, a kill, a lost machine), the same command or
+    [bold]--resume FOLDER[/bold] resumes where it stopped.
 
     [bold]Examples:[/bold]
 
@@ -208,7 +208,7 @@ def sweep(
 
     if request.resume is not None:
         if source is not None or request.over or request.out is not None:
-            raise ValueError("--resume: takes the study as it was made; leave out all that describes one")
+            raise ValueError("--resume: takes the study as it was made; leave out what describes one")
         return compute(open_study(request.resume, functions=request.function or ()), request, output)
     if request.function:
         raise ValueError("--function: is for --resume; a new study on the command line has routh's own only")
@@ -233,16 +233,16 @@ def audit(
     request: AuditRequest,
     change: options.Change = None,
 ) -> int:
-    """Ask of a simulator's impacts, or of the answers of impact laws, whether rigid bodies could do that.
+    """Check whether rigid bodies could do what a simulator, or an impact law, says they do.
 
-    A robot is rolled out in MuJoCo, and each of its impacts is audited.
+    A robot is simulated in MuJoCo, and each of its impacts is audited.
 
-    For each impact the set of all outcomes is sampled, and the distance of MuJoCo's own outcome from it is
-    told, with the law that is broken if one is: energy gained, still approaching, impulse outside the cone.
+    For each impact the set of outcomes is sampled, and the report states how far MuJoCo's own outcome is from
+    it, and which law it violates, if any: energy gained, still approaching, impulse outside the cone.
     The report is one HTML page with pictures. With [bold]--drop[/bold] the rollout begins with a landing.
 
-    Of a system, of an .npz file, and of a robot's state with [bold]--law[/bold], the laws of routh.laws are
-    asked, and those whose answer leaves the set are named; [bold]--out[/bold] is then a picture of them.
+    For a system, an .npz file, or a robot's state with [bold]--law[/bold], the laws of routh.laws are audited
+    instead, and those whose answer leaves the set are named; [bold]--out[/bold] is then a picture of them.
 
     [bold]Examples:[/bold]
 
@@ -273,10 +273,9 @@ def animate(
 ) -> int:
     """Write a film of a system's futures, or of a robot's landing.
 
-    With the set-valued law one state has many futures. Of a system one is drawn in full, the others as
-    ghosts. Of a robot MuJoCo's own motion is drawn in full, and the outcomes of the impact as ghosts in the
-    colour of what the contacts do; after the impact they move as MuJoCo moves them, or by impacts throughout
-    with [bold]--rigid[/bold].
+    With the set-valued law one state has many futures. For a system, one of them is solid and the others are
+    ghosts. For a robot, MuJoCo's own motion is solid, and outcomes of the impact are ghosts, coloured by what
+    the contacts do; after it MuJoCo moves them, or rigid impacts throughout with [bold]--rigid[/bold].
 
     [bold]Examples:[/bold]
 
@@ -305,10 +304,10 @@ def simulate(
 ) -> int:
     """What happens next: the motion of a system or a robot through its impacts, event by event.
 
-    One future is told by its events: impacts with the kinetic energy before and after, contacts that open,
-    close, stick or slip, and why it ended. With the set-valued law one state has many futures, which
-    [bold]--futures[/bold] draws; futures that ended early are counted and the exit code is 1. Contacts are
-    rigid; [bold]--dt[/bold] takes time steps instead of events.
+    A single future is listed event by event: impacts with the kinetic energy before and after, contacts that
+    open, close, stick or slip, and why it ended. With the set-valued law one state has many futures, and
+    [bold]--futures[/bold] draws several; futures that end early are counted and the exit code is 1. Contacts
+    are rigid; [bold]--dt[/bold] uses time steps instead of events.
 
     [bold]Examples:[/bold]
 
@@ -327,21 +326,23 @@ def view(
     source: options.PlanarSource,
     landed: landings.Landed,
     robot: robots.RobotFile,
-    grip: Annotated[float | None, typer.Option("--friction", min=0.0, help="Times the model's.")] = None,
+    grip: Annotated[
+        float | None, typer.Option("--friction", min=0.0, help="Scale the model's friction by this.")
+    ] = None,
     restitution: robots.Restitution = None,
     window: robots.Window = None,
     change: options.Change = None,
     ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,
     host: Annotated[
-        str, typer.Option(help="Where to listen; others can come in only if you change this.")
+        str, typer.Option(help="Where to listen. By default only this machine can connect.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = 0,
     seed: options.Seed = 0,
     quiet: options.Quiet = False,
 ) -> int:
     """Show a robot or a planar system in a browser: drag its state, see every outcome of its impact.
 
-    Prints the address to open. Only who knows the whole address, with its token, is answered.
+    Prints the address to open. Only requests with the whole address, token included, are answered.
 
     [bold]Examples:[/bold]
 
@@ -365,9 +366,9 @@ def precompile(
         typer.Option(min=1, help="With --device cuda: for how many contacts; repeatable. Default: 4."),
     ] = None,
 ) -> int:
-    """Compile all kernels now, once for this machine, so that no later command waits for it.
+    """Compile all kernels now, once for this machine, so that no later command has to wait.
 
-    A GPU has others, for each number of contacts.
+    A GPU has kernels of its own, for each number of contacts.
 
     [bold]Examples:[/bold]
 
@@ -397,24 +398,22 @@ def reproduce(
         bool,
         typer.Option("--quick", help="Fewer samples, without the slowest cases: minutes, not half an hour."),
     ] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Compute again what the folder already has.")
-    ] = False,
-    listing: Annotated[bool, typer.Option("--list", help="Only list the exhibits.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Recompute what the folder already holds.")] = False,
+    listing: Annotated[bool, typer.Option("--list", help="List the exhibits and exit.")] = False,
     said: Annotated[
         bool,
         typer.Option(
-            "--statements", help="Only list what the papers say, each with its verdict and what shows it."
+            "--statements", help="List what the papers state, each with its verdict and evidence, and exit."
         ),
     ] = False,
     seed: options.Seed = 0,
     device: options.Device = "cpu",
 ) -> int:
-    """Draw the papers' figures and tables again, and compare every published number with ours.
+    """Reproduce the papers' figures and tables, and compare every published number with ours.
 
     Writes one picture per figure and [bold]report.html[/bold], a single page with the pictures inside: for
     each published number the paper's, ours, the difference and why. What the folder already holds, computed
-    by the same version with the same settings, is kept: an interrupted run goes on where it stopped.
+    by the same version with the same settings, is kept: an interrupted run resumes where it stopped.
 
     [bold]Examples:[/bold]
 

@@ -14,7 +14,7 @@ from routh import interrupts
 from routh.status import RouthError
 from routh.text import for_terminal
 
-GO_ON = "the same command goes on from there"
+GO_ON = "the same command resumes from there"
 NAMED = 3  # files that an interrupted command names; of more the number is told
 _ALONE = threading.Event()  # in a process that does nothing else
 _TOLD = threading.Event()  # that it was interrupted
@@ -44,7 +44,7 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
             "scan, sweep": "no sample is solved at any point",
             "audit": "no impact was met, or no law has an answer",
             "animate, simulate": "a future ended early: the last line of the events says why",
-            "simulate --verify": "a future is no solution of HP23 (53)",
+            "simulate --verify": "a future does not satisfy HP23 (53)",
             "reproduce": "an exhibit failed",
         },
     ),
@@ -59,14 +59,14 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
             "scan, sweep": "nothing approaches at any point",
         },
     ),
-    Exit.NO_GO: ("no-go: it can tip", {"tip": "no-go: an outcome turns the robot over"}),
+    Exit.NO_GO: ("no-go: it can tip", {"tip": "no-go: an outcome tips the robot over"}),
     Exit.TOO_FEW_SOLVED: (
         "fewer than 99 % of the samples are solved",
         {
             "run, impact, animate ROBOT": "fewer than 99 % of the samples are solved: the first line says "
-            "how many, why not and what to try, and the answer is made of the solved ones alone",
-            "scan, sweep": "the same of all samples of all points together",
-            "tip": "no outcome that was found tips, but the same of its samples",
+            "how many, why, and what to try; the answer uses the solved ones only",
+            "scan, sweep": "the same, for the samples of all points together",
+            "tip": "no outcome that was found tips, but the same is true of its samples",
         },
     ),
     Exit.INTERRUPTED: (
@@ -74,7 +74,7 @@ MEANINGS: dict[Exit, tuple[str, dict[str, str]]] = {
         {
             "all": "interrupted: Ctrl-C ends every command within a second. No file is left half written, "
             "and the last line on standard error says what was kept",
-            "sweep, reproduce, precompile": "the same command goes on from there",
+            "sweep, reproduce, precompile": GO_ON,
         },
     ),
 }

@@ -37,12 +37,12 @@ class Landed:
         float | None,
         _landing(
             min=0.0,
-            help="Move the robot along gravity until it touches, at this speed, m/s. A URDF gets a floating "
-            "root and level ground.",
+            help="Move the robot along gravity until it touches, with this speed, m/s. A URDF gets a "
+            "floating base and level ground.",
             show_default=False,
         ),
     ] = None
-    roll: Annotated[float, _landing(help="Turn about the body's x axis first, rad.")] = 0.0
+    roll: Annotated[float, _landing(help="Rotation about the body's x axis, rad; first.")] = 0.0
     pitch: Annotated[float, _landing(help="... then about its y axis, rad.")] = 0.0
     yaw: Annotated[float, _landing(help="... then about its z axis, rad.")] = 0.0
     joint: Annotated[
@@ -54,15 +54,15 @@ class Landed:
         ),
     ] = None
 
-    speed: Annotated[float, _landing(min=0.0, help="Sideways speed at the touch, m/s.")] = 0.0
+    speed: Annotated[float, _landing(min=0.0, help="Sideways speed at touch-down, m/s.")] = 0.0
     heading: Annotated[
         float | None,
         _landing(
-            help="Where that goes: rad from the body's x axis to its left. Default: 0; routh tip: all.",
+            help="Direction of --speed, rad from the body's x axis to its left. Default: 0; routh tip: all.",
             show_default=False,
         ),
     ] = None
-    roll_rate: Annotated[float, _landing(help="Turning about the body's x axis, rad/s.")] = 0.0
+    roll_rate: Annotated[float, _landing(help="Angular rate about the body's x axis, rad/s.")] = 0.0
     pitch_rate: Annotated[float, _landing(help="... about its y axis, rad/s.")] = 0.0
     yaw_rate: Annotated[float, _landing(help="... about its z axis, rad/s.")] = 0.0
     joint_velocity: Annotated[

@@ -46,7 +46,7 @@ def _parameter_names(ctx: typer.Context, incomplete: str) -> list[tuple[str, str
 _argument = partial(typer.Argument, show_default=False, autocompletion=_system_names)
 option = partial(typer.Option, show_default=False)  # defaults that are not in the help's own words
 
-SystemName = Annotated[str | None, _argument(help="A system, for its parameters.", metavar="[NAME]")]
+SystemName = Annotated[str | None, _argument(help="List the parameters of this system.", metavar="[NAME]")]
 System = Annotated[str, _argument(help="A system of [bold]routh list[/bold].")]
 _SOURCE = _argument(help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].")
 Source = Annotated[str, _SOURCE]
@@ -59,8 +59,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=A:B:N",
-        help="An axis, N values from A to B or NAME=V,V,...: roll, pitch, yaw, drop, a joint, or a system's "
-        "parameter; repeatable.",
+        help="An axis: N values from A to B, or NAME=V,V,... NAME is roll, pitch, yaw, drop, a joint, or a "
+        "system's parameter; repeatable.",
     ),
 ]
 Change = Annotated[
@@ -69,7 +69,7 @@ Change = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Change a parameter of the system, e.g. --set mu=0.2; repeatable. [bold]routh list NAME[/bold] "
-        "shows them.",
+        "lists them.",
         autocompletion=_parameter_names,
     ),
 ]
@@ -79,16 +79,18 @@ Budget = Annotated[
     float | None,
     option(
         min=1e-3,
-        help="Seconds to spend at most: what is finished by then is shown, the rest counted. Default: none; "
-        "60 for the samples of routh run and routh impact, unless --samples is given.",
+        help="Stop after this many seconds and show what is finished; the rest is counted. Default: none; "
+        "60 when routh run or routh impact sample without --samples.",
     ),
 ]
 MaxBytes = Annotated[
-    int | None, option(min=1, help="Largest size of an .npz file's arrays, unpacked. Default: 1 GiB.")
+    int | None,
+    option(min=1, help="Refuse .npz files whose arrays are larger than this, unpacked. Default: 1 GiB."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Only the answer and the tables: no progress, no explanations.")
+    bool,
+    typer.Option("--quiet", "-q", help="Print only the answer and the tables: no progress, no explanations."),
 ]
 
 
@@ -131,7 +133,7 @@ def _writable(path: Path) -> Path:
             f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; make it first"
         )
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise ValueError(f"--out: {shown!r} cannot be written there; wanted a place that can")
+        raise ValueError(f"--out: got {shown!r}, which is not writable; wanted a place that is")
     return path
 
 
@@ -160,8 +162,7 @@ class Request:
             "--samples",
             "-n",
             min=1,
-            help="How many outcomes to draw. Default: 16384, in space 4096, fewer where there are many "
-            "contacts.",
+            help="How many outcomes to draw. Default: 16384; in space 4096; fewer with many contacts.",
         ),
     ] = None
     merge: Annotated[
@@ -170,21 +171,21 @@ class Request:
             "--merge",
             metavar="SHARE",
             min=0.0,
-            help="Combinations of contact modes that differ by less than this share of the speed before are "
-            "one row. Default: 0.001; 0 shows all.",
+            help="Merge combinations of contact modes that differ by less than this share of the speed "
+            "before the impact into one row. Default: 0.001; 0 shows all.",
         ),
     ] = 1e-3  # routh.sampling.answers.SAME_MODE
     step: Annotated[
         float | None,
         option(
-            help="Largest normal impulse of one increment, N s. Default: the paper's, else the momentum "
+            help="Largest normal impulse per increment, N s. Default: the paper's, or else the momentum "
             "scale."
         ),
     ] = None
     max_steps: Annotated[
-        int | None, option(min=1, help="Increments before a sample gives up. Default: 1000.")
+        int | None, option(min=1, help="Give up on a sample after this many increments. Default: 1000.")
     ] = None
-    points: Annotated[PointKind, typer.Option(help="Random numbers, or a scrambled Sobol sequence.")] = (
+    points: Annotated[PointKind, typer.Option(help="Draw random numbers, or a scrambled Sobol sequence.")] = (
         PointKind.random
     )
     seed: Seed = 0
@@ -200,7 +201,7 @@ class PictureFile:
 
     out: Annotated[
         Path | None,
-        option("--out", "-o", help="Where the picture goes (.png, .pdf or .svg). Default: ./NAME.png"),
+        option("--out", "-o", help="Picture file (.png, .pdf or .svg). Default: ./NAME.png"),
     ] = None
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")] = False
 

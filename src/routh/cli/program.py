@@ -23,8 +23,8 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 GUIDE = """Every outcome that a rigid-body impact can have.
 
-When a body hits at several places at once, mechanics does not say which contact pushes first, and the outcome
-depends on it. routh samples every order and every overlap, and shows the set of outcomes.
+When a body hits the ground in several places at once, mechanics does not say which contact pushes first, and
+the outcome depends on it. routh samples every order and every overlap, and shows the set of outcomes.
 
 [bold]Start here:[/bold]
 
@@ -32,9 +32,9 @@ depends on it. routh samples every order and every overlap, and shows the set of
   routh run rocking-block      sample one: a table and a picture
   routh impact problem.npz     the same for your own matrices
   routh impact robot.xml --drop 1.0      a robot's landing
-  routh tip robot.xml --drop 1.5 --speed 0.8   may it come down like that, or can it turn over?
-  routh simulate robot.xml --drop 1.0    and what happens after it
-  routh view robot.xml         drag its state in a browser
+  routh tip robot.xml --drop 1.5 --speed 0.8   can it touch down like this, or might it tip over?
+  routh simulate robot.xml --drop 1.0    what happens after that
+  routh view robot.xml         drag it around in a browser
   routh reproduce --quick      the papers' figures, with a report
 """
 

@@ -14,7 +14,7 @@ Futures = Annotated[
     int | None, options.option(min=1, help="How many futures to draw from the set. [1; routh animate: 8]")
 ]
 FramesPerSecond = Annotated[int, typer.Option(min=1, help="Frames per second of a film.")]
-Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes at each point.")]
+Samples = Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes per point.")]
 
 
 MEASURES = ("ambiguity", "tipping")
@@ -22,7 +22,7 @@ MeasureName = Annotated[
     str,
     typer.Option(
         metavar="ambiguity|tipping",
-        help="What to compute: how far apart the outcomes are, or (robots) how near to tipping the worst is.",
+        help="What to compute: how far apart outcomes are, or (robots) how close the worst is to tipping.",
     ),
 ]
 
@@ -56,17 +56,19 @@ class TipRequest:
     restitution: robots.Restitution = None
     stiffness: Annotated[
         float | None,
-        options.option(min=0.0, help="Of one contact, N/m. Default: the model's own (MuJoCo's solref)."),
+        options.option(
+            min=0.0, help="Stiffness of one contact, N/m. Default: the model's own (MuJoCo's solref)."
+        ),
     ] = None
     unevenness: Annotated[
         float | None,
         options.option(
             min=0.0,
-            help="By which the height of each foot differs from the model, m: the body leans by it. Default: "
-            "none; 2 mm for the line on the model.",
+            help="How much the height of each foot may differ from the model, m; the body leans by it. "
+            "Default: none; 2 mm for the line about the model.",
         ),
     ] = None
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes of each landing.")] = 256
+    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes per landing.")] = 256
     seed: options.Seed = 0
 
 
@@ -78,13 +80,11 @@ class SweepRequest:
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None
     window: robots.Window = None
     measure: MeasureName = "ambiguity"
-    resume: Annotated[Path | None, typer.Option("--resume", help="Go on with the study in this folder.")] = (
-        None
-    )
+    resume: Annotated[Path | None, typer.Option("--resume", help="Resume the study in this folder.")] = None
     function: Annotated[
         list[str] | None,
         typer.Option(
-            "--function", help="module:function of your own that a resumed study may call; repeatable."
+            "--function", help="Your own module:function that a resumed study may call; repeatable."
         ),
     ] = None
     executor: Annotated[
@@ -113,35 +113,37 @@ class AuditRequest:
         typer.Option(
             "--out",
             "-o",
-            help="Where the report goes (default: audit.html), or the picture of laws (.png, .pdf, .svg).",
+            help="Report file (default: audit.html), or picture of the laws (.png, .pdf, .svg).",
         ),
     ] = None
     samples: Annotated[
         int | None,
-        typer.Option("--samples", "-n", min=1, help="Outcomes of each set. Default: 256, for laws 4096."),
+        typer.Option("--samples", "-n", min=1, help="Outcomes per set. Default: 256; for laws 4096."),
     ] = None
     law: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Audit the answer of this law to the impact; repeatable. Default for systems: all that have "
-            "one answer.",
+            help="Audit this law's answer to the impact; repeatable. Default for systems: all laws with one "
+            "answer.",
             autocompletion=_law_names,
         ),
     ] = None
     restitution: robots.Restitution = None
     friction: robots.Friction = "cone"
-    max_impacts: Annotated[int, typer.Option(min=1, help="Further impacts are only counted.")] = 50
+    max_impacts: Annotated[
+        int, typer.Option(min=1, help="Audit at most this many impacts; the rest are counted.")
+    ] = 50
     impact_deepest: Annotated[
         float | None,
         robots.not_negative(
-            help="Leave out impacts of the rollout that begin deeper, m. Default: 0.1, soft contacts overlap."
+            help="Skip impacts that begin with a deeper overlap, m. Default: 0.1; soft contacts overlap."
         ),
     ] = None
     impact_past_limit: Annotated[
         float | None,
         robots.not_negative(
-            help="Leave out impacts that begin with a joint farther past its limit, rad. Default: 0.4."
+            help="Skip impacts that begin with a joint farther past its limit, rad. Default: 0.4."
         ),
     ] = None
     budget: options.Budget = None
@@ -157,7 +159,7 @@ class Rigid:
         bool,
         typer.Option(
             "--rigid",
-            help="Follow the ghosts with rigid contacts throughout; slow.",
+            help="Simulate the ghosts with rigid contacts throughout; slow.",
             rich_help_panel="Robots",
         ),
     ] = False
@@ -172,11 +174,9 @@ class FilmRequest:
         typer.Option("--out", "-o", help="A .gif, an .mp4 (needs ffmpeg) or a folder of frames. [NAME.gif]"),
     ] = None
     futures: Futures = None
-    duration: Annotated[float | None, options.option(help="How long to simulate, s. [2, of a robot 0.4]")] = (
-        None
-    )
+    duration: Annotated[float | None, options.option(help="How long to simulate, s. [2; robots: 0.4]")] = None
     pace: Annotated[
-        float | None, options.option(help="Seconds of motion per second of film. [1, of a robot 0.2]")
+        float | None, options.option(help="Seconds of motion per second of film. [1; robots: 0.2]")
     ] = None
     fps: FramesPerSecond = 25
     change: options.Change = None
@@ -190,20 +190,20 @@ class MotionRequest:
     """What to simulate."""
 
     duration: Annotated[
-        float | None, options.option(help="How long to simulate, s. [the system's own, 2, of a robot 0.5]")
+        float | None, options.option(help="How long to simulate, s. [the system's own, or 2; robots: 0.5]")
     ] = None
     law: Annotated[
         str | None,
         options.option(
             metavar="LAW",
-            help="What resolves impacts, by its name in routh.laws.LAWS: set-valued, simultaneous, moreau... "
-            "[set-valued; motions by constraint forces have none]",
+            help="The law that resolves impacts, by its name in routh.laws.LAWS: set-valued, simultaneous, "
+            "moreau... [set-valued; motions by constraint forces have none]",
         ),
     ] = None
     futures: Futures = None
     dt: Annotated[
         float | None,
-        options.option(help="Time stepping with this step, s, instead of event by event."),
+        options.option(help="Use time steps of this length, s, instead of events."),
     ] = None
     change: options.Change = None
     out: Annotated[
@@ -217,20 +217,18 @@ class MotionRequest:
     ] = None
     no_picture: Annotated[bool, typer.Option("--no-picture", help="Write no picture file.")] = False
     pace: Annotated[
-        float | None, options.option(help="Of a film: seconds of motion per second. [1, of a robot 0.2]")
+        float | None, options.option(help="Film: seconds of motion per second. [1; robots: 0.2]")
     ] = None
     fps: FramesPerSecond = 25
     verify: Annotated[
         bool,
-        typer.Option(
-            "--verify", help="Hold every future against HP23 (53), which takes about as long again."
-        ),
+        typer.Option("--verify", help="Check every future against HP23 (53); takes about as long again."),
     ] = False
     self_contacts: Annotated[
         bool,
         typer.Option(
             "--self-contacts",
-            help="Count contacts between links of one robot, too; collision shapes must not overlap.",
+            help="Include contacts between the robot's own links; their collision shapes must not overlap.",
             rich_help_panel="Robots",
         ),
     ] = False

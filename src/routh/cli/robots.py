@@ -61,7 +61,7 @@ class RobotFile:
         option(
             "--root",
             metavar="FOLDER",
-            help="A further folder whose files the model may use, and that holds its packages; repeatable.",
+            help="Another folder that the model may read files from and that holds its packages; repeatable.",
         ),
     ] = None
     state: Annotated[
@@ -109,7 +109,8 @@ Deepest = Annotated[
     float, not_negative(help="Refuse states where bodies overlap by more than this, m.", show_default=True)
 ]
 PastLimit = Annotated[
-    float, not_negative(help="Refuse states with a joint farther past its limit, rad.", show_default=True)
+    float,
+    not_negative(help="Refuse states with a joint past its limit by more than this, rad.", show_default=True),
 ]
 Restitution = Annotated[
     float | None,
@@ -117,7 +118,7 @@ Restitution = Annotated[
         min=0.0,
         max=1.0,
         show_default=False,
-        help="Of every contact. Default: 0; routh tip: from the contacts' own springs.",
+        help="Restitution coefficient of all contacts. Default: 0; routh tip: from the contacts' springs.",
     ),
 ]
 Friction = Annotated[
@@ -131,7 +132,7 @@ class Standing(RobotFile):
 
     qpos: Annotated[
         str | None,
-        option(help='Positions, "2:0.3,7:0.1" by index or all of them "0 0 0.3 1 0 0 0".'),
+        option(help='Positions by index, "2:0.3,7:0.1", or all of them, "0 0 0.3 1 0 0 0".'),
     ] = None
     qvel: Annotated[str | None, option(help='Velocities, likewise: "2:-1.0".')] = None
     window: Window = None
@@ -139,7 +140,7 @@ class Standing(RobotFile):
         float | None,
         not_negative(help="Instead of --window: contacts within this distance are simultaneous, m."),
     ] = None
-    floating: Annotated[bool, option("--floating", help="Let the root of a URDF float.")] = False
+    floating: Annotated[bool, option("--floating", help="Give a URDF a floating base.")] = False
     deepest: Deepest = DEEPEST
     past_limit: PastLimit = PAST_LIMIT
 
@@ -157,7 +158,7 @@ class Placed(Standing):
         bool,
         option(
             "--compare-windows",
-            help="Say what a third of the window and three windows would change; draws outcomes for both.",
+            help="Also sample with a third and with three times the window, and say what changes.",
         ),
     ] = False
     landed: Landed = field(default_factory=Landed)
