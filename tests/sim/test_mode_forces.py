@@ -1,5 +1,7 @@
 """Compiled forces of a contact mode against the readable ones, and slow slip that is stiff."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.mechanism import correction
 from routh.sim.mode_motion import NO_SLIP, turned
-from routh.sim.modes import find_modes
+from routh.sim.modes import find_modes, select
 from routh.sim.verify import verify
 
 
@@ -151,3 +153,16 @@ def test_friction_at_its_limit_may_stick_or_begin_to_slide():
     ((stuck, slides),), _ = find_modes(contact_problem(said, [0], np.full(1, 0.5), np.zeros((1, 2))))
     assert stuck.mode[0].sticks
     np.testing.assert_allclose(slides.mode[0].direction, way, atol=1e-9)
+
+
+def test_a_contact_that_has_just_lost_its_force_opens():
+    """Its force ended within the last digits of time: no mode was left, and an impact came in its place."""
+    said = Said(np.random.default_rng(0), 2, 3, 6)
+    said.J, said.inverse_mass, said.bias = np.eye(6).reshape(2, 3, 6), np.eye(6), np.zeros((2, 3))
+    said.free, said.contact_velocity = np.array([-1.0, 0.0, 0.0, -5e-9, 0.0, 0.0]), np.zeros((2, 3))
+    both = Hold(0, (0.0, 0.0)), Hold(1, (0.0, 0.0))
+    mechanism, still = SimpleNamespace(mu=np.zeros(2)), np.zeros(2, dtype=bool)
+    (chosen,) = select(mechanism, said, [0, 1], still, set()).choices
+    assert chosen.mode == both
+    (chosen,) = select(mechanism, said, [0, 1], still, {both}).choices
+    assert chosen.mode == both[:1]

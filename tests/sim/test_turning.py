@@ -72,6 +72,7 @@ def test_slip_that_ends_before_it_can_turn_keeps_its_line():
     assert not ends_straight(aside, np.array([1e-6]), never)
     assert ends_straight(aside, np.array([1e-6]), yes)  # which it has begun
     assert not ends_straight(faster, np.array([1e-9]), yes)
+    assert not ends_straight(stopping, np.array([1e-10]), never)  # it may as well have just begun
     problem = random_problem(0)
     assert not ends_straight(forces_of(problem, tuple(Hold(i) for i in range(3))), np.zeros(3), NONE).any()
 

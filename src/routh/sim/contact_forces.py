@@ -150,10 +150,10 @@ def margins(problem: ContactProblem, solution: ModeForces) -> Array:
     return np.array(result)
 
 
-def is_valid(problem: ContactProblem, solution: ModeForces) -> bool:
-    """Whether a mode's forces solve the acceleration problem."""
+def is_valid(problem: ContactProblem, solution: ModeForces, slack: float = tolerances.CONTACT_FORCE) -> bool:
+    """Whether a mode's forces solve the acceleration problem, up to a scaled violation of ``slack``."""
     least = float(margins(problem, solution).min())
-    return bool(np.isfinite(least) and least >= -tolerances.CONTACT_FORCE)
+    return bool(np.isfinite(least) and least >= -slack)
 
 
 def equations(contacts: Sequence[int], mu: Array, width: int, mode: Mode) -> Equations:

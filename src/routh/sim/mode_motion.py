@@ -52,7 +52,8 @@ def ends_straight(found: ModeForces, speed: Array, already: np.ndarray) -> np.nd
         if hold.direction is not None and (along := float(push @ np.asarray(hold.direction))) < 0.0:
             size = float(np.linalg.norm(push))
             across = math.sqrt(max(size**2 - along**2, 0.0))
-            straight[i] = already[i] or speed[i] * (across + _BEND * speed[i]) < _ASIDE * size
+            slow = speed[i] * (across + _BEND * speed[i]) < _ASIDE * size
+            straight[i] = already[i] or (slow and speed[i] > NO_SLIP)  # slip that begins is as slow
     return straight
 
 

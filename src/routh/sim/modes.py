@@ -40,6 +40,7 @@ _REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in
 _AHEAD = 1e-6  # s, how far ahead ties are looked at
 _ROUNDING = 1e-7  # residual of a mode's equations that is still rounding a moment later
 _LOOKED_AT = 1e3 * tolerances.CONTACT_FORCE  # what a mode may miss and still be looked at
+_BLURRED = 100.0 * tolerances.CONTACT_FORCE  # what the mode after one that ended at once may miss
 _LIMIT = 10.0 * tolerances.CONTACT_FORCE  # friction this near to its limit may be at it, in units of its own
 _SINGULAR = 1e-9  # reciprocal condition below which a system is looked at on its own
 
@@ -123,10 +124,13 @@ def _possible(
     return np.asarray(fits)
 
 
-def find_modes(problem: ContactProblem) -> tuple[list[list[ModeForces]], bool]:
+def find_modes(
+    problem: ContactProblem, slack: float = tolerances.CONTACT_FORCE
+) -> tuple[list[list[ModeForces]], bool]:
     """Every solution where the modes can be enumerated, else those that were found.
 
-    In groups of modes with the same acceleration; and whether there can be no others.
+    In groups of modes with the same acceleration; and whether there can be no others. A solution may break
+    its conditions by ``slack``, in units of its own.
     """
     choices = [list(_choices(problem, i)) for i in range(len(problem.contacts))]
     count = int(np.prod([len(options) for options in choices]))
@@ -134,19 +138,19 @@ def find_modes(problem: ContactProblem) -> tuple[list[list[ModeForces]], bool]:
     found: list[ModeForces] = []
     if enumerable:
         candidates = (forces_of(problem, mode) for mode in likely(problem, choices))
-        found = [candidate for candidate in candidates if is_valid(problem, candidate)]
+        found = [candidate for candidate in candidates if is_valid(problem, candidate, slack)]
     complete = enumerable and not (problem.free.shape[1] > 2 and bool(problem.starts.any()))
     if not found or not complete:
         extra = _by_complementarity(problem)
         if extra is not None:
             found.append(extra)
             whole = forces_of(problem, _completed(problem, extra))
-            if len(whole.mode) > len(extra.mode) and is_valid(problem, whole):
+            if len(whole.mode) > len(extra.mode) and is_valid(problem, whole, slack):
                 found.append(whole)
         begun = (
             forces_of(problem, mode) for one in list(found) if (mode := _begun(problem, one)) != one.mode
         )
-        found += [solution for solution in begun if is_valid(problem, solution)]
+        found += [solution for solution in begun if is_valid(problem, solution, slack)]
     return _grouped(problem, found), complete
 
 
@@ -323,6 +327,9 @@ def select(
     slip = np.where(slides, velocity / np.where(slides, size, 1.0), 0.0)
     problem = contact_problem(snapshot, resting, mechanism.mu, slip)
     groups, complete = find_modes(problem)
+    if excluded and not any(one.mode not in excluded for group in groups for one in group):
+        # the mode has just ended, at a time that is not known better than forces change in its last digit
+        groups, complete = find_modes(problem, _BLURRED)
     choices = []
     for group in groups:
         left = [solution for solution in group if solution.mode not in excluded]
