@@ -48,7 +48,7 @@ def floors() -> dict[str, str]:
 
     found = {}
     for requirement in named([*project["dependencies"], f"routh[{EXTRA}]"]):
-        name, floor = re.match(r"([\w-]+)>=([\d.]+)", requirement).groups()
+        name, floor = re.match(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", requirement).groups()
         floor += "" if "." in floor else ".0"
         found[name] = max(found.get(name, floor), floor, key=lambda text: [int(x) for x in text.split(".")])
     return found

@@ -16,7 +16,7 @@ from routh.cli.landings import Landed, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import AuditRequest
 from routh.cli.run import parse_changes
-from routh.cli.tables import tell_nothing_approaches
+from routh.cli.tables import notes_shown, tell_nothing_approaches
 from routh.models.robot import NoContactError
 from routh.problem import ImpactProblem
 from routh.status import Status
@@ -38,24 +38,25 @@ def run_audit(
 
     lands = landed.lands
     model, data = robots.load_state(file, placed, lands=lands)
-    with robots.advising(model, placed, lands=lands):
-        if lands:
-            found = robots.landing_of(model, data, landed, placed)
-            data.qpos[:], data.qvel[:] = found.qpos, found.qvel
-            tell_place(found, output)
-        else:
-            with suppress(NoContactError):  # a state without contacts can be
-                robots.state_problem(model, data, placed)
-    robots.tell_keyframes(model, placed, output)
+    with output.console.capture() as said:  # the answer stands above it
+        with robots.advising(model, placed, lands=lands):
+            if lands:
+                found = robots.landing_of(model, data, landed, placed)
+                data.qpos[:], data.qvel[:] = found.qpos, found.qvel
+                tell_place(found, output)
+            else:
+                with suppress(NoContactError):  # a state without contacts can be
+                    robots.state_problem(model, data, placed)
+        robots.tell_keyframes(model, placed, output)
     soft = options.given(deepest=request.impact_deepest, past_limit=request.impact_past_limit)
     soft |= options.given(window=placed.window, gap=placed.gap)
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
         audited = audit_rollout(model, data, n=request.samples or IMPACT_SAMPLES, **soft)
-    many = f"{len(audited.impacts)} impact{'s' * (len(audited.impacts) != 1)}"
-    output.show(f"[bold cyan]{for_rich(file)}[/bold cyan]  {many} in {audited.duration:g} s")
-    output.show(_impact_table(audited))
+    output.answer([_impact_sentence(audited)])
+    output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", _impact_table(audited))
+    output.show(*notes_shown(said.get().rstrip("\n")))
     if audited.status is Status.OUT_OF_TIME:
         output.show(f"[yellow]cut off:[/yellow] {for_rich(audited.status.sentence)}")
     for what, notes in (("left out", audited.refused), ("not represented", audited.unrepresented)):
@@ -67,6 +68,20 @@ def run_audit(
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
     output.emit(**_impact_data(audited), report=str(report))
     return Exit.DONE if audited.impacts else Exit.WITHOUT_RESULT
+
+
+def _impact_sentence(found: RolloutAudit) -> str:
+    """How many impacts there are, and what MuJoCo makes of them."""
+    each = [impact.audit for impact in found.impacts]
+    broken, inside = sum(bool(audit.broken) for audit in each), sum(audit.inside for audit in each)
+    kinds = {
+        "breaks a law": broken,
+        "is outside the set": len(each) - broken - inside,
+        "is in the set": inside,
+    }
+    told = ", ".join(f"{kind} in {count}" for kind, count in kinds.items() if count)
+    many = f"{len(each)} impact{'s' * (len(each) != 1)} in {found.duration:g} s"
+    return f"{many}: MuJoCo's outcome {told}." if each else f"{many}."
 
 
 def _impact_table(found: RolloutAudit) -> Table:
