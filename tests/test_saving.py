@@ -204,6 +204,10 @@ def test_scans_and_trajectories_that_are_not_whole_are_refused(tmp_path):
     motion().save(path)
     with pytest.raises(ValueError, match=r"a\.npz: q: got 1 samples"):
         Trajectory.load(changed(path, q=lambda a: a[:1]))
+    motion().save(path)
+    later = changed(path, parts=lambda a: np.array(str(a).replace('"format": 1', '"format": 99')))
+    with pytest.raises(ValueError, match=r"a\.npz: has format 99; wanted 1, or a later version of routh"):
+        Trajectory.load(later)
     block().save(path)
     with pytest.raises(ValueError, match=r"a\.npz: has no array 'parts'"):
         Scan.load(path)

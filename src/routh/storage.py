@@ -191,8 +191,12 @@ class Stored(ABC):
             kind, version, names, told = (found[name] for name in ("kind", "format", "arrays", "told"))
         except (KeyError, TypeError, ValueError, RecursionError):
             raise foreign from None
-        if kind != wanted or version != _FORMAT:
-            raise ValueError(f"{shown}: holds a {for_terminal(kind)}; wanted a {wanted} of format {_FORMAT}")
+        if kind != wanted:
+            raise ValueError(f"{shown}: holds a {for_terminal(kind)}; wanted a {wanted}")
+        if version != _FORMAT:
+            raise ValueError(
+                f"{shown}: has format {for_terminal(version)}; wanted {_FORMAT}, or a later version of routh"
+            )
         named = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not (named and isinstance(told, dict)):
             raise foreign
