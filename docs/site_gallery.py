@@ -12,7 +12,7 @@ import sys
 from html import escape
 from pathlib import Path
 
-SAMPLES = 4000
+SAMPLES = 2000
 THUMBNAIL = 480  # pixels, the longer side
 
 

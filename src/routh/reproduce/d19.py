@@ -63,7 +63,7 @@ def figure_3(settings: Settings) -> Exhibit:
 @exhibit("d19-fig-4", title="Drift of a pendulum by constraint", source="D19 Fig. 4")
 def figure_4(settings: Settings) -> Exhibit:
     """k = 1e15 and b = 1; the deviation is second order in the step."""
-    steps = [0.1, 0.01, 1e-3, 1e-4]
+    steps = [0.1, 0.01, 1e-3] if settings.quick else [0.1, 0.01, 1e-3, 1e-4]
     runs = {h: motion_of("pendulum-by-constraint", dt=h).run() for h in steps}
     worst = {h: float(np.abs(run.deformations["pin"]).max()) for h, run in runs.items()}
     slope = float(np.polyfit(np.log(steps), np.log([worst[h] for h in steps]), 1)[0])

@@ -44,7 +44,8 @@ TABLE_3 = {
 def sampled(system: System, settings: Settings) -> Outcomes:
     """Samples with the paper's step, as many as the paper's unless quick."""
     assert system.problem is not None
-    n = QUICK_SAMPLES if settings.quick else system.paper.samples or QUICK_SAMPLES
+    quick = QUICK_SAMPLES if system.problem.nc <= 2 else QUICK_SAMPLES // 4
+    n = quick if settings.quick else system.paper.samples or QUICK_SAMPLES
     return draw(system.problem, n, settings, system.paper.step)
 
 

@@ -39,7 +39,7 @@ from routh.viz import pages, style
 PAPERS = ("HP23", "HP19", "JW17", "D19")  # in this order; then whatever else there is
 QUICK = (
     "quick: fewer samples, every fifth point of HP23 Fig. 12, and of D19 no E = 1e11 in its tables, "
-    "no h = 1e-8 in Fig. 6 and no stacks above 20 spheres in Fig. 10"
+    "no h = 1e-4 in Fig. 4, no h = 1e-8 in Fig. 6 and no stacks above 20 spheres in Fig. 10"
 )
 LEAST_DIGITS, MOST_DIGITS = 4, 7  # of numbers in tables
 
