@@ -76,7 +76,7 @@ WRONG = [
     ("restitution", [0.5], r"restitution: got shape \(1,\); wanted a number or shape \(2,\)"),
     ("restitution", "bouncy", "restitution: got 'bouncy'; wanted real numbers"),
     ("names", ["A"], "names: got 1 names; wanted 2, one per contact"),
-    ("names", ["A", "A"], "names: 'A' stands twice; wanted distinct names"),
+    ("names", ["A", "A"], "names: 'A' appears twice; wanted distinct names"),
     ("names", "AB", "names: got 'AB'; wanted a sequence of 2 strings"),
     ("names", [1, 2], r"names: got \[1, 2\]; wanted a sequence of 2 strings"),
 ]

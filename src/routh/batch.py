@@ -24,11 +24,11 @@ _WRONG = {  # what `routh.problem_rows.check` found: the field, and what was wan
     1: ("M, Jn, Jt, mu, restitution or v", "holds a number that is not finite; wanted finite numbers"),
     2: ("M", "differs from its transpose; wanted a symmetric matrix"),
     3: ("M", "is not positive definite; wanted a positive definite matrix"),
-    4: ("Jn", "has a row of zeros; wanted normals that some velocity moves along"),
+    4: ("Jn", "has a row of zeros; wanted a nonzero normal for every contact"),
     5: ("mu", "is negative; wanted friction coefficients >= 0"),
     6: ("restitution", "lies outside 0 to 1; wanted coefficients between 0 and 1"),
-    7: ("M", f"has a tiny diagonal; wanted masses from {SMALLEST_NUMBER:g} on"),
-    8: ("v", f"is tiny; wanted zero, or numbers from {SMALLEST_SPEED:g} on"),
+    7: ("M", f"has a tiny diagonal; wanted masses of at least {SMALLEST_NUMBER:g}"),
+    8: ("v", f"is tiny; wanted zero, or at least {SMALLEST_SPEED:g}"),
 }
 
 
@@ -392,10 +392,10 @@ def _refuse_tiny(mass: Array, velocity: Array) -> None:
     diagonal, fastest = np.abs(np.diagonal(mass, axis1=-2, axis2=-1)), np.abs(velocity).max(axis=1)
     if np.any((diagonal > 0.0) & (diagonal < SMALLEST_NUMBER)):
         least = diagonal[diagonal > 0.0].min()
-        raise ValueError(f"M: got {least:g} on a diagonal; wanted masses from {SMALLEST_NUMBER:g} on")
+        raise ValueError(f"M: got {least:g} on a diagonal; wanted masses of at least {SMALLEST_NUMBER:g}")
     slow = np.flatnonzero((fastest > 0.0) & (fastest < SMALLEST_SPEED))
     if len(slow):
-        wanted = f"wanted zero, or numbers from {SMALLEST_SPEED:g} on"
+        wanted = f"wanted zero, or at least {SMALLEST_SPEED:g}"
         raise ValueError(f"v: row {slow[0]} has at most {fastest[slow[0]]:g}; {wanted}")
 
 

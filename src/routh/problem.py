@@ -118,9 +118,7 @@ class ImpactProblem(Drawable):
             _refuse_huge(field, array)
         fastest = max(map(abs, velocity.tolist()))
         if not (fastest == 0.0 or fastest >= SMALLEST_SPEED):
-            raise ValueError(
-                f"v: got at most {fastest:g}; wanted zero, or numbers from {SMALLEST_SPEED:g} on"
-            )
+            raise ValueError(f"v: got at most {fastest:g}; wanted zero, or at least {SMALLEST_SPEED:g}")
 
         values = mass, normals, tangents, friction, velocity, elasticity, factor
         for name, array in zip((*FIELDS, "_factor"), values, strict=True):
@@ -349,7 +347,7 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     _refuse_huge("M", mass)
     least = min(map(abs, mass.diagonal().tolist()))
     if 0.0 < least < SMALLEST_NUMBER:
-        raise ValueError(f"M: got {least:g} on its diagonal; wanted masses from {SMALLEST_NUMBER:g} on")
+        raise ValueError(f"M: got {least:g} on its diagonal; wanted masses of at least {SMALLEST_NUMBER:g}")
     if mass.tobytes("C") != mass.tobytes("F"):
         asymmetry = np.abs(mass - mass.T).max()
         if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():
@@ -375,5 +373,5 @@ def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
         raise ValueError(f"names: got {len(names)} names; wanted {nc}, one per contact")
     if len(set(names)) != nc:
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise ValueError(f"names: {twice!r} stands twice; wanted distinct names")
+        raise ValueError(f"names: {twice!r} appears twice; wanted distinct names")
     return tuple(names)

@@ -73,7 +73,7 @@ def test_the_command(routh_command, tmp_path):
         (["--law", "hooke"], "law: got 'hooke'"),
         (["--duration", "2"], "--duration: is for rollouts"),
         (["--out", "laws.html"], "known kind: .png"),
-        (["--qvel", "2:-1"], "box-wall is no robot file"),
+        (["--qvel", "2:-1"], "box-wall is not a robot file"),
     ):
         code, _, err = routh_command("audit", "box-wall", *wrong)
         assert code == 2

@@ -55,7 +55,7 @@ def test_impact_says_what_is_wrong(crate, tmp_path):
     assert "no contact touches or closes within 5 ms" in str(result.exception)
     result = run("impact", tmp_path / "problem.npz", "--gap", "0.1")
     assert "--gap" in str(result.exception)
-    assert "is no robot" in str(result.exception)
+    assert "is not a robot" in str(result.exception)
 
 
 def test_audit_writes_a_report(crate, tmp_path):

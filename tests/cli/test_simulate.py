@@ -90,15 +90,15 @@ def test_a_robot_lands_and_a_robot_falls_from_its_keyframe(crate, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("bowling",), "one impact without a mechanism"),
+        (("bowling",), "a single impact without a mechanism"),
         (("zeno-blok",), "did you mean 'zeno-block'"),
         (("zeno-block", "--duration", "nan"), "--duration: got nan"),
         (("zeno-block", "--duration", 0), "--duration: got 0"),
         (("zeno-block", "--law", "magic"), "--law: got 'magic'"),
         (("zeno-block", "--out", "film.avi"), "wanted a file of a known kind"),
-        (("zeno-block", "--out", "a.png", "--no-picture"), "wanted one of them"),
-        (("zeno-block", "--drop", 1.0), "--drop: zeno-block is no robot file"),
-        (("zeno-block", "--self-contacts"), "--self-contacts: zeno-block is no robot"),
+        (("zeno-block", "--out", "a.png", "--no-picture"), "wanted only one of them"),
+        (("zeno-block", "--drop", 1.0), "--drop: zeno-block is not a robot file"),
+        (("zeno-block", "--self-contacts"), "--self-contacts: zeno-block is not a robot"),
         (
             ("zeno-block", "--dt", 0.01, "--duration", 0.1, "--verify"),
             "--verify: is for motions event by event",

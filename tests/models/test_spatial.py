@@ -180,7 +180,7 @@ def test_a_box_on_the_ground_has_four_closed_corners():
         (lambda: box("b", (1, 0, 1), mass=1), "size: got 0.0"),
         (lambda: sphere("b", 1, mass=0), "mass: got 0.0"),
         (lambda: sphere("b", 1, mass=1, inertia=[1.0, -1.0, 1.0]), "b.inertia: wanted a symmetric positive"),
-        (lambda: SpatialModel([sphere("b", 1, mass=1)] * 2), "'b' stands twice"),
+        (lambda: SpatialModel([sphere("b", 1, mass=1)] * 2), "'b' appears twice"),
         (lambda: SpatialModel([sphere("b", 1, mass=1)], [PlaneContact("A", "c")]), "A: there is no body 'c'"),
         (lambda: corner_contacts(sphere("b", 1, mass=1)), "'b' is no box"),
         (lambda: SphereContact("A", "b", "b"), "A: got 'b' twice"),

@@ -319,7 +319,7 @@ def test_pinocchio_says_the_same():
         (
             lambda: lander(floor='<geom name="floor" type="sphere" size="3" pos="0 0 -2.98672"/>'),
             flat(),
-            "ground that is one plane",
+            "flat ground",
         ),
     ],
 )

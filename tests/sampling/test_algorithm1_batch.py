@@ -100,7 +100,7 @@ def test_outcomes_have_no_path_and_are_kept(tmp_path):
     outcomes = routh.sample(batch, 2, method="algorithm1", step=0.3)
     with pytest.raises(ValueError, match="'algorithm1'"):
         outcomes[0].path(0)
-    with pytest.raises(ValueError, match="wanted ones by 'events'"):
+    with pytest.raises(ValueError, match="wanted samples drawn by 'events'"):
         outcomes.jacobian()
     outcomes.save(tmp_path / "outcomes.npz")
     kept = type(outcomes).load(tmp_path / "outcomes.npz")

@@ -290,7 +290,7 @@ def test_options_that_cannot_be_honoured_raise(options, message):
 
 def test_only_samples_by_events_have_paths():
     outcomes = routh.sample(systems.get("rocking-block").problem, 4, method="algorithm1")
-    with pytest.raises(ValueError, match="wanted ones by 'events'"):
+    with pytest.raises(ValueError, match="wanted samples drawn by 'events'"):
         outcomes.path(0)
     with pytest.raises(ValueError, match="wanted 'events'"):
         path_of(outcomes, 0)

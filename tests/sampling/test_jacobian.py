@@ -362,5 +362,5 @@ def test_what_cannot_be_asked_is_refused():
         outcomes.vjp(np.ones(3))
     with pytest.raises(ValueError, match=r"near: got -1"):
         outcomes.jacobian(near=-1.0)
-    with pytest.raises(ValueError, match=r"were drawn by 'algorithm1'; wanted ones by 'events'"):
+    with pytest.raises(ValueError, match=r"were drawn by 'algorithm1'; wanted samples drawn by 'events'"):
         routh.sample(problem, 4, method="algorithm1").jacobian()

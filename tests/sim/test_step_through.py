@@ -200,7 +200,7 @@ def test_inputs_and_forces_push():
 
 def test_refusals():
     motion = systems.get("spring-mass-damper")
-    with pytest.raises(ValueError, match="'spring' stands twice"):
+    with pytest.raises(ValueError, match="'spring' appears twice"):
         motion.run(constraints=motion.constraints * 2)
     with pytest.raises(ValueError, match="kind: got 'loose'"):
         Holonomic("x", *[lambda *a: np.zeros(1)] * 3, stiffness=1.0, kind="loose")

@@ -108,7 +108,7 @@ def test_the_command_writes_frames_and_films(tmp_path):
 def test_what_makes_no_sense_is_refused_before_the_work(tmp_path):
     run = CliRunner().invoke
     result = run(app, ["animate", "rocking-block", "--drop", "1", "--out", str(tmp_path / "a.gif")])
-    assert "is no robot file" in str(result.exception)
+    assert "is not a robot file" in str(result.exception)
     result = run(app, ["animate", "crate.xml", "--set", "mu=1", "--out", str(tmp_path / "a.gif")])
     assert "--set: crate.xml is a robot" in str(result.exception)
 

@@ -231,7 +231,7 @@ class _Catcher:
         engine().mj_step(self.model, self.data)
         if not (self.data.time > before and np.all(np.isfinite(self.data.qvel))):  # MuJoCo may start again
             raise ModelError(
-                f"the simulation got unstable at {before:g} s; wanted one that stays finite for the duration"
+                f"the simulation became unstable at {before:g} s; wanted one that stays finite"
             )
 
     def _advance_and_collect(self) -> Array:

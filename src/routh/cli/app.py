@@ -79,7 +79,7 @@ def run(
     if exact:
         from routh.cli.run import run_exact
 
-        why = "given together with --exact, which does not sample; wanted one of them"
+        why = "given together with --exact, which does not sample; wanted only one of them"
         options.refuse(replace(request, budget=None), why)
         return run_exact(name, change or [], picture.place(f"{name}-exact.png"), output, request.budget)
     return run_system(name, change or [], request, picture.place(f"{name}.png"), output)
@@ -127,7 +127,7 @@ def impact(
     request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
     if robots.is_robot(file):
         if max_bytes is not None:
-            raise ValueError(f"--max-bytes: {file} is a robot; wanted an .npz file with it")
+            raise ValueError(f"--max-bytes: {file} is a robot; wanted it with an .npz file")
         return robots.run_robot(file, placed, request, place, output)
     robots.refuse_without_robot(file, placed)
     return run_file(file, request, place, output, max_bytes)
@@ -211,7 +211,7 @@ def sweep(
             raise ValueError("--resume: takes the study as it was made; leave out what describes one")
         return compute(open_study(request.resume, functions=request.function or ()), request, output)
     if request.function:
-        raise ValueError("--function: is for --resume; a new study on the command line has routh's own only")
+        raise ValueError("--function: is for --resume; a new study on the command line uses routh's own only")
     if source is None or request.out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
     return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)
@@ -255,11 +255,11 @@ def audit(
 
     if robots.is_robot(source) and not request.law:
         if request.restitution is not None:
-            raise ValueError("--restitution: is for laws; wanted --law NAME with it, or a system")
+            raise ValueError("--restitution: is for laws; wanted it with --law NAME, or a system")
         robots.refuse_changes(source, change)
         report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
         return run_audit(Path(source), landed, placed, request, report, output)
-    options.refuse(landed, "is for rollouts of robots; wanted none of it with a law")
+    options.refuse(landed, "is for rollouts of robots; wanted it without --law")
     return run_law_audit(source, placed, request, change or [], output)
 
 
@@ -288,7 +288,7 @@ def animate(
     if robots.is_robot(source):
         robots.refuse_changes(source, request.change)
         if request.budget is not None:
-            raise ValueError("--budget: is for systems; wanted a shorter --duration of a robot")
+            raise ValueError("--budget: is for systems; for a robot, wanted a shorter --duration")
         return animate_robot(Path(source), landed, robot, request, target, output)
     robots.refuse_without_robot(source, landed, robot, request.robot)
     return animate_system(source, request, target, output)

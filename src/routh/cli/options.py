@@ -115,7 +115,7 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
 def place(out: Path | None, nowhere: bool, default: str, kinds: Sequence[str]) -> Path | None:
     """Where a picture goes, checked by `output_file`; None where none is wanted."""
     if out is not None and nowhere:
-        raise ValueError("--out: given together with --no-picture; wanted one of them")
+        raise ValueError("--out: given together with --no-picture; wanted only one of them")
     return None if nowhere else output_file(out or Path(default), kinds)
 
 
@@ -130,7 +130,7 @@ def _writable(path: Path) -> Path:
     shown, folder = for_terminal(path), path.parent
     if not folder.is_dir():
         raise ValueError(
-            f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; make it first"
+            f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; create it first"
         )
     if not os.access(path if path.exists() else folder, os.W_OK):
         raise ValueError(f"--out: got {shown!r}, which is not writable; wanted a place that is")

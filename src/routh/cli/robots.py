@@ -43,7 +43,7 @@ def is_robot(file: str | Path) -> bool:
 def refuse_without_robot(source: str | Path, *groups: object) -> None:
     """An option that only robots can honour is an error for a system and for a file of matrices."""
     for group in groups:
-        options.refuse(group, f"{source} is no robot file; wanted one with it: {', '.join(SUFFIXES)}")
+        options.refuse(group, f"{source} is not a robot file; wanted {', '.join(SUFFIXES)}")
 
 
 def refuse_changes(source: str, changes: object) -> None:
@@ -92,7 +92,7 @@ class RobotFile:
         if self.state is None:
             return {"keyframe": self.keyframe}
         if self.keyframe is not None:
-            raise ValueError("--state: given together with --keyframe; wanted one of them")
+            raise ValueError("--state: given together with --keyframe; wanted only one of them")
         from routh.models.files import read_state
 
         return {"qpos": read_state(self.state, int(model.nq), int(model.nv)).qpos}

@@ -40,7 +40,7 @@ def run_scan(
 
         refuse_without_robot(source, landed, robot, request.near)
         if tips:
-            raise ValueError(f"--measure: {source} is no robot file; wanted one with tipping")
+            raise ValueError(f"--measure: {source} is not a robot file; wanted one for tipping")
         problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
         drawing: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}

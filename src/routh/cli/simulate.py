@@ -78,7 +78,7 @@ def run_simulate(
     else:
         robots.refuse_without_robot(source, landed, placed)
         if request.self_contacts:
-            raise ValueError(f"--self-contacts: {source} is no robot file; wanted one with it")
+            raise ValueError(f"--self-contacts: {source} is not a robot file; wanted one")
         start = system_start(source, request)
     begun = time.perf_counter()
     with (
@@ -103,7 +103,7 @@ def system_start(name: str, request: MotionRequest) -> Start:
     system = systems.get(name, **parse_changes(request.change or [], name))
     if system.model is None or system.state is None:
         raise ValueError(
-            f"name: got {name!r}, which is one impact without a mechanism; wanted one that moves"
+            f"name: got {name!r}, which is a single impact without a mechanism; wanted a system that moves"
         )
     motion = system if isinstance(system, ConstrainedMotion) else None
     own = 2.0 if motion is None else motion.duration

@@ -42,9 +42,9 @@ def source_of(
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         if choice("--measure", request.measure, MEASURES) == "tipping":
-            raise ValueError(f"--measure: {source} is no robot file; wanted one with tipping")
+            raise ValueError(f"--measure: {source} is not a robot file; wanted one for tipping")
         if request.window is not None:
-            raise ValueError(f"--window: {source} is no robot file; wanted .xml or .urdf with it")
+            raise ValueError(f"--window: {source} is not a robot file; wanted .xml or .urdf")
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}

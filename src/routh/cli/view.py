@@ -26,7 +26,7 @@ def start_of(
         refuse_without_robot(source, landed, robot)
         given = [name for name, value in further.items() if value is not None]
         if given:
-            raise ValueError(f"--{given[0]}: {source} is no robot file; wanted .xml or .urdf, or --set")
+            raise ValueError(f"--{given[0]}: {source} is not a robot file; wanted .xml or .urdf, or --set")
         return {name: float(value) for name, value in parse_changes(changes).items()}
     refuse_changes(source, changes)
     found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name)}

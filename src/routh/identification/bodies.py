@@ -190,7 +190,7 @@ class TossedModel:
         own = {name: value for name, value in values.items() if name not in known}
         if own and isinstance(self.model, Model):
             wanted = ", ".join(known)
-            raise ValueError(f"parameters: got {next(iter(own))!r} with one model; wanted some of {wanted}")
+            raise ValueError(f"parameters: got {next(iter(own))!r} with one model; wanted one of {wanted}")
         return own
 
     def _model(self, values: Values) -> Model:
@@ -225,7 +225,7 @@ def _batch(M: Array, rows: Array, v: Array, present: np.ndarray, given: Values) 
 def _check_names(values: Values) -> None:
     for name in values:
         if name not in PARAMETERS:
-            raise ValueError(f"parameters: got {name!r}; wanted some of {', '.join(PARAMETERS)}")
+            raise ValueError(f"parameters: got {name!r}; wanted one of {', '.join(PARAMETERS)}")
 
 
 def _mass(R: Array, mass: float, inertia: Array, centre: ArrayLike) -> Array:

@@ -150,7 +150,7 @@ class Bounds:
         shares = np.full(len(self.names), 0.5)
         for name, value in (start or {}).items():
             if name not in self.names:
-                raise ValueError(f"start: got {name!r}; wanted some of {', '.join(self.names)}")
+                raise ValueError(f"start: got {name!r}; wanted one of {', '.join(self.names)}")
             k = self.names.index(name)
             number = real(f"start[{name!r}]", value, at_least=self.low[k], at_most=self.high[k])
             shares[k] = (number - self.low[k]) / (self.high[k] - self.low[k])

@@ -79,7 +79,7 @@ class TouchDown(MujocoEnv):
     def start(self, rng: np.random.Generator) -> tuple[Array, Array]:
         """Position and velocity (qpos, qvel) at which an episode begins; every task has its own."""
         raise TypeError(
-            f"{type(self).__name__}.start: a task says where its episodes begin; wanted such a method"
+            f"{type(self).__name__}.start: is missing; wanted a method that says where episodes begin"
         )
 
     def controls(self, action: Array) -> Array:
@@ -92,7 +92,9 @@ class TouchDown(MujocoEnv):
 
     def verdict(self) -> str:
         """ "" while it is not over, "stands", or in what way it failed; every task has its own."""
-        raise TypeError(f"{type(self).__name__}.verdict: a task says how it went; wanted such a method")
+        raise TypeError(
+            f"{type(self).__name__}.verdict: is missing; wanted a method that says how an episode went"
+        )
 
     @property
     def powered(self) -> bool:

@@ -42,7 +42,7 @@ def simulation_of(env: Env) -> tuple[Foreign, Foreign]:
             "one that does, or routh.learn.hook(model, data).step(n) in place of its calls of mujoco.mj_step"
         )
     if "_step_mujoco_simulation" in vars(inside):
-        raise ValueError("env: another wrapper replaces its impacts already; wanted one such wrapper")
+        raise ValueError("env: another wrapper already replaces its impacts; wanted only one")
     return inside.model, inside.data
 
 
@@ -117,7 +117,7 @@ class AdversarialOutcomes(OutcomeRandomization):
         **options: Unpack[HookOptions],
     ) -> None:
         if (options.get("objective") is None) == (value is None):
-            raise ValueError("objective, value: got both or none of them; wanted one")
+            raise ValueError("objective, value: got both or neither; wanted exactly one")
         if value is not None:
             options["objective"] = _worth(env, value)
         options["mode"] = "worst"

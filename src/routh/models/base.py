@@ -95,7 +95,7 @@ def check_contacts(contacts: Sequence[ContactDefinition], bodies: Sequence[str])
                 known = ", ".join(map(repr, bodies))
                 raise ValueError(f"{contact.name}: there is no body {name!r}; wanted one of {known}")
         if contact.name in seen:
-            raise ValueError(f"contacts: {contact.name!r} stands twice; wanted distinct names")
+            raise ValueError(f"contacts: {contact.name!r} appears twice; wanted distinct names")
         seen.add(contact.name)
 
 

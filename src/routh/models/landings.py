@@ -63,7 +63,7 @@ class Motion:
         along = ahead - down * (down @ ahead)
         size = float(np.linalg.norm(along))
         if self.speed and not size > 1e-6:
-            raise ValueError("heading: the body's x axis is vertical; wanted one that says where ahead is")
+            raise ValueError("heading: the body's x axis is vertical; wanted one with a horizontal part")
         along = along / max(size, 1e-300)
         left = np.cross(along, down)
         return np.asarray(self.speed * (np.cos(self.heading) * along + np.sin(self.heading) * left))

@@ -276,7 +276,7 @@ def restitution_of(given: Mapping[str, float], rows: Sequence[Sequence[str]]) ->
     known = {*names, *(name.split("#")[0] for name in names)}  # "foot/floor" speaks for "foot/floor#2" too
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise ValueError(f"restitution: there is no contact {unknown[0]!r}; wanted some of {listed(names)}")
+        raise ValueError(f"restitution: there is no contact {unknown[0]!r}; wanted one of {listed(names)}")
     return [[given.get(name, given.get(name.split("#")[0], 0.0)) for name in row] for row in rows]
 
 

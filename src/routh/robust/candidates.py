@@ -164,7 +164,7 @@ def choices(
         made, middle, posture = _named(landing, keys), 0.5 * (low + high), None
     for key, value in (start or {}).items():
         if key not in over:
-            raise ValueError(f"start: got {key!r}; wanted some of {', '.join(map(repr, keys))}")
+            raise ValueError(f"start: got {key!r}; wanted one of {', '.join(map(repr, keys))}")
         middle[keys.index(key)] = real(f"start[{key!r}]", value)
     for key, value, (least, most) in zip(keys, middle, bounds, strict=True):
         if not least <= value <= most:

@@ -80,9 +80,7 @@ class Quadratic(Objective):
             raise ValueError(f"P: got shape {matrix.shape}; wanted a symmetric matrix")
         ends = np.linalg.eigvalsh(matrix)
         if ends[0] < -_SLACK * max(abs(ends[-1]), abs(ends[0])):
-            raise ValueError(
-                f"P: has the eigenvalue {ends[0]:.3g}; wanted none below 0, so that it is convex"
-            )
+            raise ValueError(f"P: has the eigenvalue {ends[0]:.3g}; wanted none below 0 (a convex function)")
         object.__setattr__(self, "P", matrix)
         linear = np.zeros(nv) if q is None else real_array("q", q, [(nv,)], f"shape ({nv},)")
         object.__setattr__(self, "q", linear)

@@ -56,7 +56,7 @@ class Sensitivity:
         """The change of the worst case, to first order, for changes of the problem's fields by name."""
         for name in changes:
             if name not in self.gradient:
-                raise ValueError(f"changes: got {name!r}; wanted some of {', '.join(self.gradient)}")
+                raise ValueError(f"changes: got {name!r}; wanted one of {', '.join(self.gradient)}")
         return float(sum(np.sum(self.gradient[name] * change) for name, change in changes.items()))
 
 

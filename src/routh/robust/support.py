@@ -213,7 +213,7 @@ def _ground_normal(down: Touchdown) -> Array:
     if not along[worst] > _PARALLEL_COSINE:
         raise ValueError(
             f"ground: the normal at {down.seen.names[worst]} is {down.ups[worst].round(3).tolist()}, "
-            f"those of all contacts have the mean {up.round(3).tolist()}; wanted ground that is one plane"
+            f"those of all contacts have the mean {up.round(3).tolist()}; wanted flat ground"
         )
     return up
 
@@ -224,9 +224,7 @@ def _check_plane(ground: Array, up: Array) -> None:
     apart = float(heights.max() - heights.min())
     size = math.hypot(*(ground.max(axis=0) - ground.min(axis=0)).tolist())
     if apart > _LEVEL * size:
-        raise ValueError(
-            f"ground: the contacts stand at heights {apart:.3g} m apart; wanted ground that is one plane"
-        )
+        raise ValueError(f"ground: the contacts stand at heights {apart:.3g} m apart; wanted flat ground")
 
 
 def _plane(points: Array, up: Array, names: list[str]) -> tuple[Array, Array]:

@@ -129,7 +129,7 @@ def worst_case(
             return found
         if method == "exact":
             raise CapacityError(
-                f"seconds: the exact set was not complete after {seconds:g} s; wanted more of it, or "
+                f"seconds: the exact set was not complete after {seconds:g} s; wanted more time, or "
                 "method='fill'"
             )
     straight = problem.nt == 1 and problem.nc > 1 and not np.any(problem.restitution > 0.0)

@@ -177,7 +177,9 @@ class BatchOutcomes(Tabular, Stored):
         """See `routh.sampling.derivatives.pull_batch`."""
         pull = getattr(self.replay, "pull_batch", None)
         if pull is None:
-            raise ValueError("jacobian: these samples cannot be drawn again; wanted ones by 'events'")
+            raise ValueError(
+                "jacobian: these samples cannot be drawn again; wanted samples drawn by 'events'"
+            )
         options = {} if near is None else {"near": near}
         found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, threads=threads, **options)
         return found

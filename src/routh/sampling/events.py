@@ -108,7 +108,7 @@ def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
     sample when it is drawn again: its derivative is then NaN (see `Outcomes.jacobian`).
     """
     if outcomes.settings.get("method") != "events" or not isinstance(outcomes.replay, Again):
-        raise ValueError("outcomes: these samples cannot be drawn again; wanted ones by 'events'")
+        raise ValueError("outcomes: these samples cannot be drawn again; wanted samples drawn by 'events'")
     rows = np.asarray(samples, dtype=np.int64)
     keys = keys_of(outcomes, rows, outcomes.replay.keys)
     arrays = {name: getattr(outcomes, name) for name in (*_ARRAYS, *_OPTIONAL)}

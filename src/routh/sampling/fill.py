@@ -279,7 +279,7 @@ class _Search:
     def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
         """Derivatives of all samples, see `routh.sampling.derivatives.pull`; NaN for those of programs."""
         if options.pop("side", None) is not None:
-            raise ValueError("side: of samples that filling bred there is none; wanted those of `sample`")
+            raise ValueError("side: samples bred by `fill` have none; wanted samples of `sample`")
         parts, start = [], 0
         for row, (out, keys) in enumerate(self._rounds):
             stop = start + len(keys)

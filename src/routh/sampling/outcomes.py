@@ -125,7 +125,7 @@ class Outcomes(Drawable, Tabular):
     def _not_again(self, what: str) -> ValueError:
         by = self.settings.get("method", "algorithm1")
         if by != "events":
-            return ValueError(f"{what}: these samples were drawn by {by!r}; wanted ones by 'events'")
+            return ValueError(f"{what}: these samples were drawn by {by!r}; wanted samples drawn by 'events'")
         tool = "events.path_of" if what == "path" else "derivatives.pull"
         told = "these samples come from a file, without what drew them"
         return ValueError(f"{what}: {told}; routh.sampling.{tool} draws them again")

@@ -94,7 +94,7 @@ def sample(
     if threads is not None:
         integer("threads", threads, at_least=1)
         if device != "cpu":
-            raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
+            raise ValueError(f"threads: got {threads} with device {device!r}; wanted threads with 'cpu' only")
     if budget is not None:
         real("budget", budget, above=0.0)
     paper: Options = {"step": step, "max_steps": max_steps, "points": points}

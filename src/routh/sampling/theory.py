@@ -142,7 +142,7 @@ def net_bound(
     L = lipschitz_constant(problem) if lipschitz is None else real("lipschitz", lipschitz, above=0.0)
     cone = pointedness(problem, friction="polyhedral")
     if not cone.pointed:
-        raise ValueError("problem: its friction cone is not pointed; wanted one that is (Assumption 2)")
+        raise ValueError("problem: its friction cone is not pointed; wanted a pointed one (Assumption 2)")
     m, small = problem.nc, epsilon / (3.0 * psi(problem))
     values = np.linalg.svd(problem.Jn, compute_uv=False)
     least = float(values[-1]) if len(problem.Jn) <= problem.nv else 0.0

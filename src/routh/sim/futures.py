@@ -98,7 +98,7 @@ class Bundle(Drawable, Tabular, Stored):
         parts = [one.parts() for one in self.trajectories]
         names = [sorted(arrays) for _, arrays in parts]
         if not names or any(other != names[0] for other in names):
-            raise ValueError("trajectories: got none, or some without what others have; wanted futures alike")
+            raise ValueError("trajectories: got none, or some with different data; wanted futures alike")
         joined = {name: np.concatenate([arrays[name] for _, arrays in parts]) for name in names[0]}
         ends = np.cumsum([len(one) for one in self.trajectories])
         return {"futures": [told for told, _ in parts]}, {**joined, "ends": ends}

@@ -337,7 +337,7 @@ def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
-                f"constraints: {name!r} stands twice; wanted distinct names (the model's: {own})"
+                f"constraints: {name!r} appears twice; wanted distinct names (the model's: {own})"
             )
 
 

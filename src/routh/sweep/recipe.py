@@ -103,7 +103,9 @@ def digest(item: Recipe) -> str:
             total.update(Path(source).read_bytes())
     for path in item.files:
         if not Path(path).is_file():
-            raise ValueError(f"files: {for_terminal(path)} is no file; wanted the one that the study reads")
+            raise ValueError(
+                f"files: {for_terminal(path)} is not a file; wanted the file that the study reads"
+            )
         total.update(Path(path).read_bytes())
     return total.hexdigest()[:16]
 

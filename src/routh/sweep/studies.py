@@ -248,7 +248,9 @@ def study(
     plan = Plan(recipe(problems), grid(over), measures, integer("seed", seed, at_least=0))
     clash = set(plan.grid.axes) & set(plan.problems.arguments)
     if clash:
-        raise ValueError(f"over: {sorted(clash)[0]!r} is an argument of the recipe already; wanted it once")
+        raise ValueError(
+            f"over: {sorted(clash)[0]!r} is already an argument of the recipe; wanted it only once"
+        )
     path = Path(folder)
     write_manifest(path, plan.as_data())
     return Study(path, plan, plan.functions())

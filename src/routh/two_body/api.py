@@ -151,7 +151,7 @@ def batch(
     impacts = checked(W, v, mu, e, hypothesis, event_tolerance)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None and device != "cpu":
-        raise ValueError(f"threads: got {threads} with device {device!r}; wanted them with 'cpu' only")
+        raise ValueError(f"threads: got {threads} with device {device!r}; wanted threads with 'cpu' only")
     if len(impacts.mu) and device == "cuda":
         _kernel.run_cuda(impacts)
     elif len(impacts.mu):

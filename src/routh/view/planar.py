@@ -29,7 +29,7 @@ class PlanarMechanism:
         self.title = name
         system = systems.get(name, **dict(start or {}))
         if not isinstance(system.model, PlanarModel) or system.state is None or system.problem is None:
-            raise ValueError(f"name: {name!r} has no planar model with an impact; wanted one that has")
+            raise ValueError(f"name: {name!r} has no planar model with an impact; wanted a system with one")
         self._model: PlanarModel = system.model
         lines = np.concatenate([line for _, line in self._model.outlines(system.state.q)])
         self.size = float(np.linalg.norm(np.ptp(lines, axis=0)))

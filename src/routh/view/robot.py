@@ -72,7 +72,7 @@ class RobotMechanism:
         for name in start or {}:
             if name not in (*_GENERAL, *joints, *joints.values()):
                 wanted = ", ".join((*joints.values(), *joints)) or "none"
-                raise ValueError(f"state: there is no joint {name!r}; wanted some of {wanted}")
+                raise ValueError(f"state: there is no joint {name!r}; wanted one of {wanted}")
         self._moving = {name: joint for name, joint in joints.items() if name in (start or {})}
         self.controls = self._controls(start or {})
         self._usual = {control.name: control.value for control in self._controls({})}
@@ -161,7 +161,7 @@ class RobotMechanism:
         outcomes = sample(placed.problem, 8 * count, seed=seed)
         ended = np.flatnonzero(outcomes.solved)
         if not len(ended):
-            raise ValueError("futures: no sample of this impact is solved; wanted one that is")
+            raise ValueError("futures: no sample of this impact is solved; wanted at least one")
         chosen = ended[spread_choice(outcomes.v[ended] @ placed.problem.cholesky, count)]
         return follow(self.model, placed.q, placed.problem.lift(outcomes.v[chosen]), duration=duration)
 

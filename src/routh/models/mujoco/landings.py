@@ -255,7 +255,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
         lifted += step
         if lifted > _FLOOR:
             raise ModelError(
-                "model: something is above it wherever it is moved; wanted room to come down from"
+                "model: something is in its way wherever it is moved; wanted free space above the ground"
             )
     free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
     at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later
@@ -278,7 +278,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
             )
         data.qpos[:] += (goal - at) * root.down
         at = goal
-    raise ModelError("model: the distance to the ground does not settle; wanted shapes that can touch it")
+    raise ModelError("model: the distance to the ground does not converge; wanted shapes that can touch it")
 
 
 def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float, float]:

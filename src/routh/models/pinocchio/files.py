@@ -98,7 +98,7 @@ def check_inertias(model: Model, path: str | Path = "model") -> None:
             raise ModelError(f"{body} principal inertias {principal} kg m^2; {wanted}")
         carried[joint] += inertia.mass
         if not carried[joint] > 0.0:
-            raise ModelError(f"{path}: nothing that joint {name!r} moves has mass; wanted some")
+            raise ModelError(f"{path}: nothing that joint {name!r} moves has mass; wanted mass there")
         carried[model.parents[joint]] += carried[joint]
 
 

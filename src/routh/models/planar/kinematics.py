@@ -117,7 +117,7 @@ class Tree:
         column = 0
         for body in bodies:
             if body.name in self.frames:
-                raise ValueError(f"bodies: {body.name!r} stands twice; wanted distinct names")
+                raise ValueError(f"bodies: {body.name!r} appears twice; wanted distinct names")
             self.frames[body.name] = self._frame(body, column)
             column += len(_coordinate_names(body))
 

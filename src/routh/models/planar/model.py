@@ -157,7 +157,7 @@ class PlanarModel(WithImpacts):
             return tuple(name for name in self.coordinates if name.rsplit(".", 1)[0] in joints)
         for name in names:
             if name not in self.coordinates:
-                raise ValueError(f"actuated: got {name!r}; wanted some of {', '.join(self.coordinates)}")
+                raise ValueError(f"actuated: got {name!r}; wanted one of {', '.join(self.coordinates)}")
         return tuple(names)
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ class SpatialModel(WithImpacts):
         names = [body.name for body in bodies]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ValueError(f"bodies: {twice[0]!r} stands twice; wanted distinct names")
+            raise ValueError(f"bodies: {twice[0]!r} appears twice; wanted distinct names")
         self.bodies = tuple(bodies)
         self.nq, self.nv = 7 * len(names), 6 * len(names)
         self.definitions = tuple(contacts)
