@@ -118,7 +118,7 @@ def test_a_slip_across_which_nothing_moves_has_no_error():
     [
         # friction acts on 400 times the mass that the normal does: to stop a slip of rounding takes an
         # impulse far outside the cone, which moves nothing
-        ("heavy_slip", 8),
+        ("heavy_slip", 100),
         # velocities of rounding counted as approach: such a contact alone has nothing to push
         ("box_feet", 15),
     ],
@@ -129,3 +129,5 @@ def test_landings_of_robots_that_were_not_solved(name, samples):
     outcomes = routh.sample(routh.ImpactProblem(**fields), samples, seed=45)
     assert outcomes.status_counts() == {routh.Status.SOLVED: samples}
     assert outcomes.error.max() < 1e-3
+    broken = outcomes.residual > routh.tolerances.RESIDUAL
+    assert np.all(outcomes.error[broken] > outcomes.residual[broken])  # more than rounding of who checks

@@ -71,6 +71,7 @@ NEARLY = 1e-10  # approach that is none once a sample is in its closing phase
 FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
 EPSILON = 2.3e-16  # of float64
+TOLD = 1.001  # times its residual: the least error of such a sample, so that others who ask find no more
 MOST_ERROR = 0.01  # of the speed: a curve with a larger error is no outcome
 
 
@@ -240,7 +241,7 @@ def write_sample(
     if status == SOLVED and not (residual <= limit + SLACK * error and error <= MOST_ERROR):
         status = NUMERICAL
     if residual > limit:  # laws hold to the error that is told
-        error = max(error, residual)
+        error = max(error, TOLD * residual)
     sample = min(sample, outputs.status.shape[1] - 1)
     outputs.status[row, sample], outputs.events[row, sample] = status, int(work.course[PIECES])
     outputs.error[row, sample], outputs.residual[row, sample] = error, residual
