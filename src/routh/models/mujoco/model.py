@@ -204,13 +204,14 @@ class MujocoModel(WithImpacts):
     def loose_terms(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Gaps, Jacobians (n, 1 + nt, nv) and ``dJ/dt v`` of the ``loose`` contacts, not with the ground.
 
-        The last is zero for shapes so far from each other that spheres around them stand for them.
+        For a step of first order: the last is by differences of second order, and zero for shapes so far from
+        each other that spheres around them stand for them.
         """
         self._at(q)
         return self._places.gap, self._rows(self._places), self._loose_bias(q, v, FAR)
 
     def _loose_bias(self, q: Array, v: Array, reach: float) -> Array:
-        """``dJ/dt v`` of the ``loose`` contacts within reach, (n, 1 + nt)."""
+        """``dJ/dt v`` of the ``loose`` contacts within reach, (n, 1 + nt); of fourth order if that is all."""
         near = self._places.gap <= reach
         found, size = np.zeros((len(near), 1 + self.nt)), float(np.abs(v).max(initial=0.0))
         if size == 0.0 or not near.any():
@@ -220,9 +221,13 @@ class MujocoModel(WithImpacts):
                 self._some.clear()
             self._some[near.tobytes()] = self._places_of(self.loose[near])
         where = self._some[near.tobytes()]
-        found[near] = slope_at_zero(
-            lambda t: self._contact_velocity(where, self.integrate(q, v, t), v), _STEP / size
-        )
+        step = _STEP / size
+
+        def moving(t: float) -> Array:
+            return self._contact_velocity(where, self.integrate(q, v, t), v)
+
+        exact = reach == np.inf
+        found[near] = slope_at_zero(moving, step) if exact else (moving(step) - moving(-step)) / (2.0 * step)
         self._last = b""
         return found
 

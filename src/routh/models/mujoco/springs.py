@@ -140,7 +140,7 @@ class Springs(OwnData):
         force = self._forces(v, u)
         if u is not None and self._servos.names:
             at = slice(springs.stop, None)
-            rows += self._servos.rows(G[at], phi[at], bias[at], self._ctrl(u), dt)
+            rows += self._servos.rows(G[at], phi[at], bias[at], u, dt)
         return force, rows
 
     def _position(self, q: Array) -> None:
@@ -230,15 +230,6 @@ class Springs(OwnData):
             force = force + data.qfrc_actuator
         return np.asarray(force)
 
-    def _ctrl(self, ctrl: Array) -> Array:
-        """The inputs within their ranges."""
-        model = self.model
-        if switched_off(model, "CLAMPCTRL"):
-            return ctrl
-        low, high = model.actuator_ctrlrange.T
-        free = ~np.asarray(model.actuator_ctrllimited, dtype=bool)
-        return np.clip(ctrl, np.where(free, -np.inf, low), np.where(free, np.inf, high))
-
 
 class _Joints:
     """Linear springs and dampers of joints, taken out of the model: one row per velocity."""
@@ -318,6 +309,19 @@ class _Servos:
                 self.low[k], self.high[k] = max(self.low[k], ends[0]), min(self.high[k], ends[1])
                 model.jnt_actfrclimited[joint] = 0
         self.bounded = np.isfinite(self.low) | np.isfinite(self.high)
+        free = ~np.asarray(model.actuator_ctrllimited, dtype=bool)[self.input] | switched_off(
+            model, "CLAMPCTRL"
+        )
+        least, most = np.asarray(model.actuator_ctrlrange)[self.input].T  # of the inputs
+        self._range = np.where(free, -np.inf, least), np.where(free, np.inf, most)
+        low, high = np.where(self.bounded, self.low, 0.0), np.where(self.bounded, self.high, 0.0)
+        self._middle, self._half = (low + high) / 2.0, (high - low) / 2.0
+        groups = (False, "actuators", "both ways"), (True, "limited actuators", "bounded")
+        self._groups = [
+            (name, kind, here)
+            for bounded, name, kind in groups
+            if len(here := np.flatnonzero(self.bounded == bounded))
+        ]
         model.actuator_gainprm[self.index] = 0.0
         model.actuator_biasprm[self.index] = 0.0
         model.actuator_gaintype[self.index] = int(mujoco.mjtGain.mjGAIN_FIXED)
@@ -331,22 +335,18 @@ class _Servos:
 
     def rows(self, G: Array, length: Array, bend: Array, ctrl: Array, dt: float) -> list[SpringRows]:
         """The servos without limits of force, and those with."""
-        push = self.gain * ctrl[self.input] + self.constant
-        ends = np.where(self.bounded, self.low, 0.0), np.where(self.bounded, self.high, 0.0)
-        middle, half = (ends[0] + ends[1]) / 2.0, (ends[1] - ends[0]) / 2.0
-        found = []
-        for bounded, name in ((False, "actuators"), (True, "limited actuators")):
-            here = np.flatnonzero(self.bounded == bounded)
-            if not len(here):
-                continue
-            K, B, wanted = self.K[here], self.B[here], push[here] - middle[here]
-            # a constant force is a spring that is stretched, or a damper that is moved
-            phi = np.where(K > 0.0, length[here] - wanted / np.where(K > 0.0, K, 1.0), 0.0)
-            moved = np.where(K > 0.0, 0.0, -wanted / (dt * np.where(B > 0.0, B, 1.0)))
-            kind = "bounded" if bounded else "both ways"
-            rows = SpringRows(name, kind, G[here], phi, K, B, bend[here] + moved, half[here], middle[here])
-            found.append(rows)
-        return found
+        push = self.gain * np.clip(ctrl[self.input], *self._range) + self.constant - self._middle
+        # a constant force is a spring that is stretched, or a damper that is moved
+        springs = self.K > 0.0
+        phi = np.where(springs, length - push / np.where(springs, self.K, 1.0), 0.0)
+        moved = bend - np.where(springs, 0.0, push / (dt * np.where(self.B > 0.0, self.B, 1.0)))
+        return [
+            SpringRows(
+                *(name, kind, G[here], phi[here], self.K[here], self.B[here]),
+                *(moved[here], self._half[here], self._middle[here]),
+            )
+            for name, kind, here in self._groups
+        ]
 
 
 def _is_servo(model: MjModel, i: int) -> bool:
@@ -429,8 +429,7 @@ def _dense(model: MjModel, data: MjData, field: str, rows: int) -> Array:
     counts, starts, columns = (
         np.asarray(getattr(owner, prefix + name)).ravel() for name in ("rownnz", "rowadr", "colind")
     )
-    full = np.zeros((rows, model.nv))
-    for i in range(rows):
-        here = slice(starts[i], starts[i] + counts[i])
-        full[i, columns[here]] = values[here]
+    full, owner = np.zeros((rows, model.nv)), np.repeat(np.arange(rows), counts[:rows])
+    at = np.arange(len(owner)) + (starts[:rows] - np.cumsum(counts[:rows]) + counts[:rows])[owner]
+    full[owner, columns[at]] = values[at]
     return full
