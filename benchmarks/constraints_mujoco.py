@@ -28,6 +28,7 @@ from measure import Table, command_line, timed
 from routh import State, step_through, step_through_many, systems
 from routh.constraints import coordinate_limit, from_model, solve, solve_many
 from routh.models.mujoco import MujocoModel
+from routh.models.mujoco.steps import StepLook
 from routh.models.planar import PlanarModel, Revolute, link
 from routh.systems.d19 import ConstrainedMotion
 from routh.validation import Options
@@ -243,6 +244,11 @@ def times() -> None:
             work(steps)  # compiles
             both.append(timed(work, steps, repeats=3)[1] / steps)
         table.row(name, *(1e6 * cost for cost in both), both[0] / both[1])
+    look, u, count = StepLook(robot, DT), np.zeros(robot.nu), 1000
+    looking = timed(lambda: [look.at(standing.q, standing.v, u) for _ in range(count)], repeats=3)[1] / count
+    whole = timed(cases["ant, standing"][0], count, repeats=3)[1] / count
+    print(f"\na longer motion of the ant: {1e6 * whole:.0f} us a step, ", end="")
+    print(f"{1e6 * looking:.0f} of them MuJoCo's calls and the rows of contacts")
 
 
 def options_of(setting: str) -> str:

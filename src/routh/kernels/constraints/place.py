@@ -70,11 +70,12 @@ def yield_of(layout: Layout, terms: Terms, surface: Surface, memory: Array) -> N
         acts = closed or surface.anticipate == 1
         numbers[STIFFNESS, first + c] = surface.normal[0, c] if acts else 0.0
         numbers[DAMPING, first + c] = surface.normal[1, c] if closed else 0.0
+        rubs = acts and terms.mu[c] > 0.0
         for j in range(nt):
             t = first + layout.nc + c * nt + j
             numbers[PHI, t] = memory[c, j] if surface.remembers == 1 else 0.0
-            numbers[STIFFNESS, t] = surface.tangential[0, c] if acts else 0.0
-            numbers[DAMPING, t] = surface.tangential[1, c] if acts else 0.0
+            numbers[STIFFNESS, t] = surface.tangential[0, c] if rubs else 0.0
+            numbers[DAMPING, t] = surface.tangential[1, c] if rubs else 0.0
 
 
 @kernel
