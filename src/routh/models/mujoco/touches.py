@@ -179,7 +179,8 @@ def _hull(model: MjModel, geom: int) -> Array:
     corners = vertices[ConvexHull(vertices).vertices]
     if len(corners) > _MOST_VERTICES:
         raise ModelError(
-            f"{geom_name(model, geom)}: its mesh has {len(corners)} corners; wanted at most {_MOST_VERTICES}"
+            f"{geom_name(model, geom)}: its mesh has {len(corners)} corners, and a motion follows each; "
+            f"wanted at most {_MOST_VERTICES}, or a box or capsule in its place"
         )
     return corners
 
