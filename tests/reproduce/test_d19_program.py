@@ -1,5 +1,7 @@
 """Appendix A of D19 against a literal transcription of it, and against the energy method."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
@@ -7,7 +9,6 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 from routh import systems
 from routh.constraints import (
     Bilateral,
-    Compliance,
     ConstrainedSystem,
     Contact,
     Unilateral,
@@ -190,7 +191,7 @@ def test_four_feet_are_redundant_up_to_rounding():
     """The normals of a spinning block have rank three but for rounding; their least norm ignores the rest."""
     motion = systems.get("block-on-incline", mu=0.375)
     spinning = State(motion.state.q, np.array([0.0, 0.0, 0.0, 0.3, -0.2, 0.1]))
-    soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=100.0)
+    soft = replace(motion.compliance, tangential_damping=100.0)
     system = from_model(motion.model, spinning, dt=0.01, compliance=soft)
     assert np.linalg.matrix_rank(system.constraints[0].Jn) == 3
     paper, energy = solve_paper(system), solve(system)
@@ -206,7 +207,7 @@ def test_where_and_by_how_much_the_methods_differ_on_a_sliding_block():
     moved = {}
     for method, rule in (("constraint", constraint_forces), ("paper", paper_forces)):
         for damper in (1e3, 10.0):
-            soft = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=damper)
+            soft = replace(motion.compliance, tangential_damping=damper)
             run = motion.run(rule=rule, duration=0.1, compliance=soft)
             moved[method, damper] = run.q[:, :3] - run.q[0, :3]
     assert np.abs(moved["constraint", 1e3] @ up).max() < 1e-9
@@ -218,5 +219,5 @@ def test_where_and_by_how_much_the_methods_differ_on_a_sliding_block():
 def test_d19s_own_damper_is_solved_in_every_step(mu):
     """B_r = 1e6 / h: where a slip cannot be stopped the objective is 1e12 times what it is otherwise."""
     motion = systems.get("block-on-incline", mu=mu)
-    stiff = Compliance(motion.compliance.stiffness, 1.0, tangential_damping=1e8)
+    stiff = replace(motion.compliance, tangential_damping=1e8)
     assert motion.run(rule=paper_forces, duration=0.1, compliance=stiff).ok
