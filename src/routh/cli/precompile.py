@@ -20,7 +20,6 @@ from routh.compiling import compile_seconds, find_cuda
 from routh.models.base import State
 from routh.problem import ImpactProblem
 from routh.sampling import sample
-from routh.systems.d19 import motion_of
 
 SAMPLES = 64
 _CRATE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
@@ -64,6 +63,8 @@ def _robot(dt: float | None = None) -> object:
 
 
 def _steps(name: str) -> object:
+    from routh.systems.d19 import motion_of  # loads the simulator, too
+
     motion = motion_of(name)
     return motion.run(duration=2 * motion.dt)
 

@@ -15,7 +15,7 @@ from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
 from routh.compiling import bound
-from routh.kernels.common.arrays import IMPULSE, Draw, Outputs, make_outputs
+from routh.kernels.common.arrays import IMPULSE, Draw, Outputs, make_outputs, prepared
 from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
 from routh.kernels.own_seeds import Work, run, workspace_for
@@ -113,9 +113,7 @@ class Drawer:
     def _alike(self, wanted: Sequence[Wanted]) -> list[Drawn]:
         """Of impacts that all are in the plane, or all in space, as one batch."""
         problems = _padded([item.arrival for item in wanted], self.restitution)
-        count, nc, nt, nv = problems.Jt.shape
-        rows = empty_rows(count, nv, nc, nt)
-        prepare(problems, 0, count, np.zeros(count, dtype=bool), scratch(problems), rows)
+        rows, nt = prepared(problems), problems.Jt.shape[2]
         n = max(item.n for item in wanted)
         found = make_outputs(rows, n, elastic=self.restitution > 0.0)
         seeds = np.array([item.seed for item in wanted], dtype=np.uint64)

@@ -22,12 +22,12 @@ import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.friction.cones import facet_directions
-from routh.kernels.common.arrays import Draw, as_rows
+from routh.kernels.common.arrays import Draw, as_rows, prepared
 from routh.kernels.events import TOLERANCE, Rates
 from routh.kernels.gradients.pullback import frames_of, raise_cotangents
 from routh.kernels.gradients.run import MU, RESTITUTION, Bars, J, M, Task, run
 from routh.problem import ImpactProblem
-from routh.problem_rows import Problems, empty_rows, prepare, scratch
+from routh.problem_rows import Problems
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.settings import keys_of, redraw
@@ -128,8 +128,7 @@ def run_rows(
     ``numbers``: which rows of the draw they are; ``cotangents``: (rows, 1 or n, k, nv).
     """
     count, nc, nt, nv = problems.Jt.shape
-    rows = empty_rows(count, nv, nc, nt)
-    prepare(problems, 0, count, np.zeros(count, dtype=bool), scratch(problems), rows)
+    rows = prepared(problems)
     frames, inverse = frames_of(problems, rows)
     items, k = count * draw.n, cotangents.shape[2]
     shapes = {"v": (nv,), "mu": (nc,), "M": (nv, nv), "J": (nc * (1 + nt), nv), "restitution": (nc,)}

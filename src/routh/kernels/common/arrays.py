@@ -88,10 +88,15 @@ def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
     for r, problem in enumerate(problems):
         if problem.nt != nt:
             raise ValueError(f"problems: got nt = {problem.nt} in row {r}; wanted {nt} as in row 0")
-    given = as_rows(problems[0]) if len(problems) == 1 else ImpactBatch.from_problems(problems).arrays
-    n, nc, _, nv = given.Jt.shape
+    one = len(problems) == 1
+    return prepared(as_rows(problems[0]) if one else ImpactBatch.from_problems(problems).arrays)
+
+
+def prepared(problems: Problems) -> Rows:
+    """All rows of a batch; of one problem without waiting for the compiler."""
+    n, nc, nt, nv = problems.Jt.shape
     rows = empty_rows(n, nv, nc, nt)
-    (_prepare_one if n == 1 else prepare)(given, 0, n, np.zeros(n, dtype=bool), scratch(given), rows)
+    (_prepare_one if n == 1 else prepare)(problems, 0, n, np.zeros(n, dtype=bool), scratch(problems), rows)
     return rows
 
 
