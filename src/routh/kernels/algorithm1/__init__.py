@@ -13,8 +13,8 @@ The steps are solved in one of two ways, both from no impulse, without memory of
   the readable `routh.lcp.lemke.follow_path`, compiled as it stands). A step can have several solutions; the
   canonical one is Lemke's with a covering vector of ones in SI units and lexicographic ties.
 - **The true cone in space** (`cone`). Contact by contact, each solved exactly, in sweeps until nothing
-  changes any more. Hard steps do not get there and say so; the caller draws such samples again by the
-  readable solver.
+  changes any more, or all of them by Newton's method, along a path of softer contacts. The few steps that
+  do not get there say so; the caller draws such samples again by the readable solver.
 
 Whichever it is, it gets a `Work` with a problem and the step's inputs (velocities and bounds), writes the
 step's impulses, and returns a residual that is recomputed from them alone: the one judge of whether a step is

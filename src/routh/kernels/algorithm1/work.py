@@ -51,7 +51,8 @@ class Contacts(NamedTuple):
 class Work(NamedTuple):
     """Scratch of one thread for at most nc contacts, n = nc (1 + nt); a row's problem is copied here.
 
-    N = nc (3 + k) is the size of the linear complementarity problem; 0 with the true cone.
+    N = nc (3 + k) is the size of the linear complementarity problem; with the true cone (k = 0) n, that of
+    Newton's equations.
     """
 
     G: Array  # (n, n) scaled Delassus matrix
@@ -60,7 +61,7 @@ class Work(NamedTuple):
     impulse: Array  # (n,) of one step
     after: Array  # (n,) contact velocities after it
     total: Array  # (n,) impulses of all steps
-    W: Array  # (N, N) of HP23 (75), as are the following
+    W: Array  # (N, N) of HP23 (75), as are the following; or of Newton's method
     q: Array  # (N,)
     cover: Array  # (N,) ones in SI units
     T: Array  # (N, N + 2) see `routh.lcp.lemke.follow_path`, as are the following
@@ -78,7 +79,7 @@ def work_shapes(nc: int, nt: int, k: int) -> tuple[tuple[tuple[int, ...], type],
 
     ``k``: directions of friction, 0 with the true cone.
     """
-    n, size = nc * (1 + nt), nc * (3 + k) if k > 0 else 0
+    n, size = nc * (1 + nt), nc * (3 + k)
     numbers = [(n, n), (7, nc), (n + nc,), (n,), (n,), (n,), (size, size), (size,), (size,), (size, size + 2)]
     whole = [(size,), (2 * size + 1,)]
     return (*((shape, np.float64) for shape in numbers), *((shape, np.int64) for shape in whole))

@@ -16,6 +16,7 @@ LEAST = 1e-300  # of an eigenvalue: where friction moves nothing it is none, and
 
 Axes = tuple[float, float, float, float]
 Bracket = tuple[float, float, float, float, int]
+Pull = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 
 
 @kernel
@@ -60,6 +61,35 @@ def on_disc(axes: Axes, b0: float, b1: float, radius: float) -> tuple[float, flo
         length = math.sqrt(p0 * p0 + p1 * p1)
         p0, p1 = p0 * radius / length, p1 * radius / length
     return cosine * p0 - sine * p1, sine * p0 + cosine * p1
+
+
+@kernel
+def pulled_to_disc(
+    f0: float, f1: float, t0: float, t1: float, radius: float, rho: float, creeps: float
+) -> Pull:
+    """By how much friction f is not ``f - rho (t + creeps f)`` brought back to its disc, and its slopes.
+
+    Alart and Curnier's equation of friction f at slip t. Returns its derivatives by friction (four) and by
+    slip (four), less those by the radius (two), and what it misses (two).
+    """
+    z0, z1 = f0 - rho * (t0 + creeps * f0), f1 - rho * (t1 + creeps * f1)
+    length = math.sqrt(z0 * z0 + z1 * z1)
+    if length < radius:
+        own = rho * creeps
+        return own, 0.0, 0.0, own, rho, 0.0, 0.0, rho, 0.0, 0.0, rho * t0 + own * f0, rho * t1 + own * f1
+    if not length > 0.0:
+        return 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f0, f1
+    u0, u1 = z0 / length, z1 / length
+    friction = math.sqrt(f0 * f0 + f1 * f1)
+    share = radius / friction if friction > radius else 1.0  # inside its disc it keeps the matrix regular
+    q00, q01 = (radius - share * f0 * u0) / length, -share * f0 * u1 / length
+    q10, q11 = -share * f1 * u0 / length, (radius - share * f1 * u1) / length
+    own = 1.0 - rho * creeps
+    return (
+        1.0 - own * q00, -own * q01, -own * q10, 1.0 - own * q11,
+        rho * q00, rho * q01, rho * q10, rho * q11,
+        u0, u1, f0 - radius * u0, f1 - radius * u1,
+    )  # fmt: skip
 
 
 @inlined

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import apart, kernel
+from routh.kernels.common.one_contact import Pull, pulled_to_disc
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.space.straight import LONGEST
 from routh.kernels.space.workspace import DRIVEN, HELD, SLIDE, WALL, Corners, SpaceWork
@@ -251,11 +252,8 @@ def project(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps:
 
 
 @kernel
-def disc(
-    work: SpaceWork, corners: Corners, a: int, of: Array, h: float, eps: float, rates: bool
-) -> tuple[float, float, float, float, float, float, float, float, float, float, float, float]:
-    """Friction of the contact with place a in `pushing`: derivatives by friction (four), by slip (four), less
-    those by the radius (two), and the residual (two)."""
+def disc(work: SpaceWork, corners: Corners, a: int, of: Array, h: float, eps: float, rates: bool) -> Pull:
+    """`pulled_to_disc` of the contact with place a in `pushing`; or to its polygon."""
     i, at = work.pushing[a], 3 * a
     n, f0, f1 = of[at], of[at + 1], of[at + 2]
     t0, t1, most = work.speed[at + 1], work.speed[at + 2], work.mu[i] * n
@@ -265,37 +263,23 @@ def disc(
     inertia = 0.5 * (work.pushing_gram[at + 1, at + 1] + work.pushing_gram[at + 2, at + 2])
     rho = 1.0 / (h * max(inertia, 1e-6 * work.pushing_gram[at, at]))
     creeps = eps / max(most, 1e-6)
+    if corners is None:
+        return pulled_to_disc(f0, f1, t0, t1, most, rho, creeps)
     z0, z1 = f0 - rho * (t0 + creeps * f0), f1 - rho * (t1 + creeps * f1)
-    length = math.sqrt(z0 * z0 + z1 * z1)
-    if corners is not None:
-        wall = work.corner[i] if work.slip[i] == WALL else -1
-        p0, p1, e0, e1, inside = on_rim(corners, z0, z1, most, wall)
-        if not inside:
-            u0, u1 = (p0 / most, p1 / most) if most > 0.0 else (0.0, 0.0)
-            along = e0 * u0 + e1 * u1  # a radius that grows moves an edge outwards, not along itself
-            if wall < 0:
-                u0, u1 = u0 - along * e0, u1 - along * e1
-            own = 1.0 - rho * creeps
-            return (
-                1.0 - own * e0 * e0, -own * e0 * e1, -own * e0 * e1, 1.0 - own * e1 * e1,
-                rho * e0 * e0, rho * e0 * e1, rho * e0 * e1, rho * e1 * e1,
-                u0, u1, f0 - p0, f1 - p1,
-            )  # fmt: skip
-    if corners is not None or length < most:
+    wall = work.corner[i] if work.slip[i] == WALL else -1
+    p0, p1, e0, e1, inside = on_rim(corners, z0, z1, most, wall)
+    if inside:
         own = rho * creeps
         return own, 0.0, 0.0, own, rho, 0.0, 0.0, rho, 0.0, 0.0, rho * t0 + own * f0, rho * t1 + own * f1
-    if not length > 0.0:
-        return 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, f0, f1
-    u0, u1 = z0 / length, z1 / length
-    friction = math.sqrt(f0 * f0 + f1 * f1)
-    share = most / friction if friction > most else 1.0  # friction inside its disc keeps the matrix regular
-    q00, q01 = (most - share * f0 * u0) / length, -share * f0 * u1 / length
-    q10, q11 = -share * f1 * u0 / length, (most - share * f1 * u1) / length
+    u0, u1 = (p0 / most, p1 / most) if most > 0.0 else (0.0, 0.0)
+    along = e0 * u0 + e1 * u1  # a radius that grows moves an edge outwards, not along itself
+    if wall < 0:
+        u0, u1 = u0 - along * e0, u1 - along * e1
     own = 1.0 - rho * creeps
     return (
-        1.0 - own * q00, -own * q01, -own * q10, 1.0 - own * q11,
-        rho * q00, rho * q01, rho * q10, rho * q11,
-        u0, u1, f0 - most * u0, f1 - most * u1,
+        1.0 - own * e0 * e0, -own * e0 * e1, -own * e0 * e1, 1.0 - own * e1 * e1,
+        rho * e0 * e0, rho * e0 * e1, rho * e0 * e1, rho * e1 * e1,
+        u0, u1, f0 - p0, f1 - p1,
     )  # fmt: skip
 
 
