@@ -4,8 +4,8 @@
     python benchmarks/landings.py --samples 100000 --families crate,boxes --friction 8
     python benchmarks/landings.py --folder problems       and every .npz (M, Jn, Jt, mu, v) of a folder
     python benchmarks/landings.py --baseline ../old/src   the same in another version, beside it
-    python benchmarks/landings.py continuity --samples 16384   a crate tilted by 1e-5 rad against the flat one
-    python benchmarks/landings.py widths                  sets of 20 problems against version 0.1's
+    python benchmarks/landings.py continuity --paths 12  a crate tilted by 1e-5 rad against the flat one
+    python benchmarks/landings.py widths                  20 sets against version 0.1's; 20 minutes of a core
     python benchmarks/landings.py record                  writes what `widths` compares with
 
 Samples of a family are spread over its problems. "unsolved": samples that are not SOLVED, those apart that
@@ -237,69 +237,98 @@ def width_problems() -> dict[str, ImpactProblem]:
     return found
 
 
-def widths_of(problem: ImpactProblem, n: int, *, seed: int = SEED) -> tuple[np.ndarray, int]:
-    """Widths (2, 64) of the sampled set, shares of the speed, and how many samples were not SOLVED.
+def widths_of(problem: ImpactProblem, n: int, *, seed: int, seeds: int = 1) -> tuple[np.ndarray, int]:
+    """Widths (seeds, 2, 64) of the sampled set, shares of the speed, and how many samples were not SOLVED.
 
-    First those of all samples, which a single one decides; then without the `TRIMMED` farthest share at
-    either end, which another seed hardly changes.
+    First those of all n samples of a seed, which a single one decides; then without the `TRIMMED` farthest
+    share at either end, which another seed hardly changes.
     """
     directions = np.random.default_rng([SEED, 7]).normal(size=(DIRECTIONS, problem.nv))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    outcomes = routh.sample(problem, n, seed=seed, threads=1)
-    solved = outcomes.status == Status.SOLVED
-    along = outcomes.v[solved] @ problem.cholesky @ directions.T / problem.scaling.speed
-    low, high = np.quantile(along, [TRIMMED, 1.0 - TRIMMED], axis=0)
-    return np.array([np.ptp(along, axis=0), high - low]), int(np.count_nonzero(~solved))
+    found, unsolved = [], 0
+    for each in range(seed, seed + seeds):
+        outcomes = routh.sample(problem, n, seed=each, threads=1)
+        solved = outcomes.status == Status.SOLVED
+        along = outcomes.v[solved] @ problem.cholesky @ directions.T / problem.scaling.speed
+        low, high = np.quantile(along, [TRIMMED, 1.0 - TRIMMED], axis=0)
+        found.append([np.ptp(along, axis=0), high - low])
+        unsolved += int(np.count_nonzero(~solved))
+    return np.array(found), unsolved
 
 
 def record(given) -> None:
-    """Writes the widths of this version."""
-    found = {}
+    """Writes the widths of this version, means over ``--seeds``."""
+    data = {"version": routh.__version__, "seed": given.seed, "seeds": given.seeds, "samples": RECORDED}
+    data["widths"] = {}
     for name, problem in width_problems().items():
-        widths, unsolved = widths_of(problem, RECORDED)
-        print(f"{name:<28}{widths[0].mean():>10.4f}{unsolved:>6} unsolved", flush=True)
-        found[name] = np.round(widths, 9).tolist()
-    data = {"version": routh.__version__, "seed": SEED, "samples": RECORDED, "widths": found}
+        widths, unsolved = widths_of(problem, RECORDED, seed=given.seed, seeds=given.seeds)
+        print(f"{name:<28}{widths.mean():>10.4f}{unsolved:>6} unsolved", flush=True)
+        data["widths"][name] = np.round(widths.mean(axis=0), 9).tolist()
     given.out.write_text(json.dumps(data, separators=(",", ":")).replace('],"', '],\n"') + "\n")
 
 
 def widths(given) -> None:
-    """The widths beside those recorded; with ``--seed`` another one: what chance does to them."""
+    """Means over ``--seeds`` beside those recorded, and twice their standard error in the worst direction."""
     data, worst = json.loads(WIDTHS.read_text()), np.zeros(2)
-    seed = data["seed"] if given.seed is None else given.seed
-    print(f"against routh {data['version']}, {data['samples']} samples, seed {data['seed']}; now {seed}")
-    columns = {f"{name}, {what}": form for what in ("all samples", "trimmed")
-               for name, form in (("mean width", ".4f"), ("less", ".2%"), ("more", ".2%"))}  # fmt: skip
+    print(f"against routh {data['version']}, {data['seeds']} seeds from {data['seed']}; "
+          f"now {given.seeds} from {given.seed}; {data['samples']} samples each")  # fmt: skip
+    parts = {"mean width": ".4f", "less": ".2%", "more": ".2%", "chance": ".2%"}
+    sets = ("all samples", "trimmed")
+    columns = {f"{part}, {what}": form for what in sets for part, form in parts.items()}
     table = Table({"problem": "<20", **columns, "unsolved": "d"})
     for name, problem in width_problems().items():
-        now, unsolved = widths_of(problem, data["samples"], seed=seed)
+        now, unsolved = widths_of(problem, data["samples"], seed=given.seed, seeds=given.seeds)
         was = np.array(data["widths"][name])
-        off = (now - was) / was
+        off = (now.mean(axis=0) - was) / was
         worst = np.maximum(worst, np.abs(off).max(axis=1))
-        both = zip(now, off, strict=True)
-        shares = [(width.mean(), max(-o.min(), 0.0), max(o.max(), 0.0)) for width, o in both]
+        # of both versions, which spread alike; one seed says nothing of its spread
+        spread = (
+            now.std(axis=0, ddof=1) * np.sqrt(1 / given.seeds + 1 / data["seeds"])
+            if given.seeds > 1
+            else np.nan
+        )
+        chance = (2.0 * spread / was).max(axis=1)
+        shares = [(width.mean(), max(-o.min(), 0.0), max(o.max(), 0.0), c)
+                  for width, o, c in zip(now.mean(axis=0), off, chance, strict=True)]  # fmt: skip
         table.row(name, *shares[0], *shares[1], unsolved)
     print(f"largest difference {worst[0]:.2%}, trimmed {worst[1]:.2%}; at most {CLOSE:.0%} is wanted")
 
 
 def continuity(given) -> None:
-    """The set of a crate tilted by 1e-5 rad against that of the flat one: widths in the same directions.
+    """The set of a crate tilted by 1e-5 rad against that of the flat one.
 
-    The flat one with another seed says what chance does.
+    Widths in the same directions, which chance changes by more (the flat one with another seed). And outcome
+    by outcome: the normal impulses of a path of the one are given to the other, whose friction the integrator
+    finds; how far that moves the velocity, and how fast a contact then still approaches, shares of the speed.
     """
     model = box_model((0.2, 0.15, 0.1), 1.0)
-    n = given.samples
-    flat, unsolved = widths_of(land(model), n)
-    print(f"{n} samples, shares of the speed before; at most 1e-3 is wanted\n")
+    n, flat = given.samples, land(model)
+    width, unsolved = widths_of(flat, n, seed=SEED)
+    print(f"{n} samples, {given.paths} paths each way, shares of the speed before; at most 1e-3 is wanted\n")
     numbers = {"mean width": ".4f", "largest difference": ".1e", "trimmed": ".1e", "unsolved": "d"}
-    table = Table({"roll, pitch": "<16", **numbers})
-    table.row("0, 0", flat[0].mean(), None, None, unsolved)
-    cases = [("0, 0, other seed", (0.0, 0.0), SEED + 1)]
-    cases += [(f"{tilt[0]:g}, {tilt[1]:g}", tilt, SEED) for tilt in ((1e-5, 0.0), (0.0, 1e-5), (7e-6, -7e-6))]
-    for name, tilt, seed in cases:
-        tilted, unsolved = widths_of(land(model, tilt=tilt), n, seed=seed)
-        off = np.abs(tilted - flat).max(axis=1)
-        table.row(name, tilted[0].mean(), *off, unsolved)
+    table = Table({"roll, pitch": "<16", **numbers, "outcome moved": ".1e", "approach left": ".1e"})
+    table.row("0, 0", width[0, 0].mean(), None, None, unsolved, None, None)
+    other, unsolved = widths_of(flat, n, seed=SEED + 1)
+    table.row(
+        "0, 0, other seed", other[0, 0].mean(), *np.abs(other - width)[0].max(axis=1), unsolved, None, None
+    )
+    for tilt in ((1e-5, 0.0), (0.0, 1e-5), (7e-6, -7e-6)):
+        tilted = land(model, tilt=tilt)
+        other, unsolved = widths_of(tilted, n, seed=SEED)
+        both = [handed_over(flat, tilted, given.paths), handed_over(tilted, flat, given.paths)]
+        off = np.abs(other - width)[0].max(axis=1)
+        table.row(f"{tilt[0]:g}, {tilt[1]:g}", other[0, 0].mean(), *off, unsolved, *np.max(both, axis=0))
+
+
+def handed_over(problem: ImpactProblem, other: ImpactProblem, paths: int) -> tuple[float, float]:
+    """Paths of a problem given to another: how far outcomes move at most, and what approach is left."""
+    outcomes, flow = routh.sample(problem, paths, seed=SEED, threads=1), SpatialFlow.of(other)
+    moved, left = 0.0, 0.0
+    for i in np.flatnonzero(outcomes.status == Status.SOLVED):
+        v, _ = flow.along(outcomes.path(int(i)), other)
+        moved = max(moved, float(apart(other, v, outcomes.v[i])))
+        left = max(left, -float(other.contact_velocity(v)[:, 0].min()) / other.scaling.speed)
+    return moved, left
 
 
 def main() -> None:
@@ -311,7 +340,8 @@ def main() -> None:
     parser.add_argument("--friction", default="cone", help="cone, or the number of facets")
     parser.add_argument("--folder", default="", help="of problems, .npz files")
     parser.add_argument("--baseline", default="", help="the src folder of another version")
-    parser.add_argument("--seed", type=int, help="of widths: another one than was recorded")
+    parser.add_argument("--seed", type=int, default=100, help="of widths and record: the first one")
+    parser.add_argument("--seeds", type=int, default=14, help="of widths and record: how many")
     parser.add_argument("--out", type=Path, default=WIDTHS, help="of record")
     parser.add_argument("--json", action="store_true", help="one line of JSON in place of the table")
     run_part(parser)
