@@ -26,10 +26,11 @@ def test_the_residual_sees_forces_that_are_not_right():
     assert seen >= 18
 
 
-def test_steps_that_only_other_starts_solve_are_solved():
-    """One contact on which neither the usual start nor cone programs settle."""
-    for k in (317, 723):
+def test_newton_leaves_its_circles():
+    """Steps on which it goes round in circles from its usual start, and one contact with no usual way out."""
+    for k in (0, 2, 5, 38, 43, 45, 62, 74, 81, 125, 168, 181, 317, 723):
         system = constraints_random.random_system(np.random.default_rng([0, k]))
         found = solve(system)
         assert found.status.ok
+        assert found.solver == "newton"
         assert constraints_random.residual(system, found.forces) < 1e-9

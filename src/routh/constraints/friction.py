@@ -4,12 +4,13 @@ In stick all springs of a contact act. In slip the force is ``lambda_t = mu lamb
 direction ``d`` of the tangential spring's wish ``tau = -K phi_t - (X/h) w_t``; linearised, the normal row
 pushes along ``G_n + mu d.G_t`` while it measures ``G_n``, and across ``d`` there remains a damper weakened
 by ``mu lambda_n / |tau|``. Each iteration is one linear solve of spring rows; without friction this is
-Newton's method on the active set. The loop is compiled: `routh.kernels.constraints.settle`.
+Newton's method on the active set. The loop is compiled: `routh.kernels.constraints.settle`. Where it would go
+round in circles it starts with soft rows and hardens them step by step, and then from drawn modes.
 
-Where it does not settle there are cone programs (`solve_cone`): one convex program over the true cones gives
-the associated law, under which a sliding contact opens at ``mu`` times its slip speed. Shifting the normal
-rate by that speed and solving again, until the shift repeats, gives Coulomb's law (De Saxcé's correction).
-Each answer is polished by Newton's method on the modes that it shows.
+Where it does not settle at all there are cone programs (`solve_cone`): one convex program over the true
+cones gives the associated law, under which a sliding contact opens at ``mu`` times its slip speed. Shifting
+the normal rate by that speed and solving again, until the shift repeats, gives Coulomb's law (De Saxcé's
+correction). Each answer is polished by Newton's method on the modes that it shows.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from routh.lcp import convex
 from routh.validation import Array, DenseOrSparse
 
 SEPARATES, STICKS, SLIDES = ContactMode
-_STARTS = 200  # from drawn modes; each takes as long as a few small linear systems
 _MAX_PROGRAMS = 30
 
 
@@ -188,25 +188,6 @@ def solve_coulomb(rows: ActingRows, modes: Modes | None = None, *, start: int = 
     acceleration[order] = own.motion[kernel.BEST]
     told = Modes(found.acts[: rows.nu] == 1, found.acts[rows.nu :], found.direction, found.weakening)
     return CoulombResult(own.rows[kernel.KEPT].copy(), acceleration, told, solves, float(residual))
-
-
-def solve_from_anywhere(rows: ActingRows) -> CoulombResult:
-    """Newton's method from drawn modes, the same in every call, until one start leads to a solution.
-
-    For steps whose modes it does not find from its usual start, nor from those that cone programs show.
-    """
-    rng, best = np.random.default_rng(0), None
-    for _ in range(_STARTS):
-        mode = rng.integers(0, len(ContactMode), rows.nc)
-        way = rng.normal(size=(rows.nc, rows.nt))
-        drawn = Modes.slipping(rows, rng.random(rows.nu) < 0.5, mode, way, rng.random(rows.nc))
-        found = solve_coulomb(rows, drawn)
-        if best is None or found.residual < best.residual:
-            best = found
-        if best.residual < tolerances.COULOMB_ITERATION:
-            break
-    assert best is not None
-    return best
 
 
 def solve_cone(rows: ActingRows) -> CoulombResult:

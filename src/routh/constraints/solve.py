@@ -17,7 +17,6 @@ from routh.constraints.friction import (
     can_stick,
     solve_cone,
     solve_coulomb,
-    solve_from_anywhere,
 )
 from routh.constraints.springs import solve_active_set
 from routh.constraints.system import ActingRows, ConstrainedSystem, Residuals, residuals_of
@@ -115,8 +114,6 @@ def modes_before(system: ConstrainedSystem, earlier: ConstraintForces | None) ->
     return Modes(active, flat[rows.normals].astype(np.int64), direction, np.zeros(rows.nc))
 
 
-#: up to so many contacts drawn modes have a chance
-FEW_CONTACTS = 16
 SOLVERS = ("auto", "newton", "cone-program")
 
 
@@ -132,7 +129,7 @@ def solve(
     ----------
     system : the mechanism, its constraints and the step.
     solver : for friction: "newton", "cone-program", or "auto" (Newton; cone programs where it does
-        not settle; Newton from drawn modes where these do not help).
+        not settle).
     warm : the result of the step before, to start from.
     """
     choice("solver", solver, SOLVERS)
@@ -191,9 +188,6 @@ def _energy(rows: ActingRows, modes: Modes | None, solver: str) -> tuple[Coulomb
         return _frictionless(rows), name
     if solver == "auto":
         other = solve_cone(rows)
-        if not other.residual < tolerances.RESIDUAL and rows.nc <= FEW_CONTACTS:
-            again = solve_from_anywhere(rows)
-            found = again if again.residual < found.residual else found
         if other.residual < found.residual:
             return other, "cone-program"
     return found, name

@@ -85,6 +85,7 @@ class Scratch(NamedTuple):
     first: Modes  # to begin from
     following: Modes
     best: Modes
+    mark: np.ndarray  # (nu + nc,) int64, what rows did some time ago
     factors: Factors
 
 
@@ -135,5 +136,6 @@ def make_scratch(layout: Layout, room: int) -> Scratch:
         np.zeros((3, m)),
         np.zeros(m, dtype=kinds),
         *(first, following, best),
+        np.zeros(layout.nu + layout.nc, dtype=kinds),
         factors,
     )

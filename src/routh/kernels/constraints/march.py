@@ -164,7 +164,7 @@ def step(
 ) -> bool:
     """One step of motion e with the terms at its state, but for the configuration; False if not solved.
 
-    A motion that has begun starts from the modes of its last step, and anew where these lead nowhere.
+    A motion that has begun starts from the modes of its last step.
     """
     nc, nt, first = layout.nc, layout.nt, layout.nb + layout.nu
     modes = Modes(course.modes.acts[e], course.modes.direction[e], course.modes.weakening[e])
@@ -175,13 +175,8 @@ def step(
     if not factorise(layout, terms.M, own.factor, terms.half):
         return False
     prepare(layout, terms, h, own)
-    warm = course.stage[e, DONE] > 0
-    begin(layout, terms, own, modes, warm)
-    left, _ = settle(layout, terms, h, own, modes, tolerance)
-    if warm and not largest(left) < tolerance:
-        begin(layout, terms, own, modes, False)
-        left, _ = settle(layout, terms, h, own, modes, tolerance)
-    residual = largest(left)
+    begin(layout, terms, own, modes, course.stage[e, DONE] > 0)
+    residual = largest(settle(layout, terms, h, own, modes, tolerance, True)[0])
     if not residual < tolerance:
         return False
     stretch(layout, terms, h, own, modes, course.memory[e])

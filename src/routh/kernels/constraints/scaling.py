@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from routh.compiling import kernel
+import numpy as np
+
+from routh.compiling import distinct, kernel
 from routh.kernels.constraints.data import (
     DAMPING,
     DIAGONAL,
@@ -103,37 +105,94 @@ def can_stick(layout: Layout, terms: Terms, own: Scratch, i: int) -> bool:
 @kernel
 def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
     """The scaled rows of a step of h seconds, D19 (50), and the size of its forces."""
-    scaled, numbers, G, free = own.scaled, terms.numbers, terms.G, own.motion[FREE]
+    scaled, numbers, free, pattern = own.scaled, terms.numbers, own.motion[FREE], layout.pattern
     solve_mass(layout, terms.half, terms.f, own.motion[HALFWAY], free)
     for k in range(len(free)):
         free[k] = terms.v[k] + h * free[k]
+    i, last = 0, len(pattern) - 1
+    while i <= last:  # rows on the same velocities four at a time; where there are fewer, the last again
+        two = i + int(i < last and pattern[min(i + 1, last)] == pattern[i])
+        three = two + int(two < last and pattern[min(two + 1, last)] == pattern[i])
+        four = three + int(three < last and pattern[min(three + 1, last)] == pattern[i])
+        stiff = 0.0
+        for j in range(i, four + 1):
+            stiff += numbers[STIFFNESS, j] + numbers[DAMPING, j]
+        if stiff > 0.0:
+            columns = layout.columns[pattern[i], : layout.width[pattern[i]]]
+            rows = i, two, three, four
+            _whiten(columns, layout.start, terms.half, terms.G, free, rows, scaled, own.white)
+        i = four + 1
     own.scale[0] = 0.0
-    for i in range(len(layout.pattern)):
-        p = layout.pattern[i]
+    for i in range(len(pattern)):
         K, B, gamma = numbers[STIFFNESS, i], numbers[DAMPING, i], numbers[GAMMA, i]
         stiff = h * h * K + h * B
         if stiff == 0.0:  # of a contact that is open, say: its row tells nothing
             for part in range(len(scaled)):
                 scaled[part, i] = 0.0
             continue
-        rate, speed, square = 0.0, 0.0, 0.0
-        for a in range(layout.width[p]):
-            k = layout.columns[p, a]
-            rate += G[i, a] * free[k]
-            speed += abs(G[i, a]) * abs(free[k])
-            first = a - (k - layout.start[k])
-            total = terms.half[k, a - first] * G[i, a]
-            for b in range(first, a):
-                total += terms.half[k, b - first] * G[i, b]
-            own.white[i, a] = total
-            square += total * total
-        root = math.sqrt(stiff)
-        rate += h * gamma
-        speed += h * abs(gamma)
-        scaled[X, i], scaled[S, i], scaled[RATE, i], scaled[DIAGONAL, i] = stiff, root, rate, square
+        root, speed = math.sqrt(stiff), scaled[S, i] + h * abs(gamma)
+        rate, square = scaled[RATE, i] + h * gamma, scaled[DIAGONAL, i]
+        scaled[X, i], scaled[S, i], scaled[RATE, i] = stiff, root, rate
         scaled[C, i] = -(K / root) * numbers[PHI, i] - (root / h) * rate
         alone = (K * abs(numbers[PHI, i]) + stiff / h * speed) / (1.0 + stiff * square)
         own.scale[0] = max(own.scale[0], alone)
+
+
+@distinct
+def _whiten(
+    columns: np.ndarray,
+    start: np.ndarray,
+    half: Array,
+    G: Array,
+    free: Array,
+    rows: tuple[int, int, int, int],
+    scaled: Array,
+    white: Array,
+) -> None:
+    """Rows ``G L^-T``, the sums of their squares, their rates, and (in `S`) the sums of their speeds."""
+    one, two, three, four = rows
+    rate = (0.0, 0.0, 0.0, 0.0)
+    speed, square = rate, rate
+    for a in range(len(columns)):
+        k = columns[a]
+        first = a - (k - start[k])
+        own = half[k, a - first]
+        p, q, r, s = own * G[one, a], own * G[two, a], own * G[three, a], own * G[four, a]
+        for b in range(first, a):
+            share = half[k, b - first]
+            p += share * G[one, b]
+            q += share * G[two, b]
+            r += share * G[three, b]
+            s += share * G[four, b]
+        white[one, a], white[two, a], white[three, a], white[four, a] = p, q, r, s
+        square = (square[0] + p * p, square[1] + q * q, square[2] + r * r, square[3] + s * s)
+        v = free[k]
+        p, q, r, s = G[one, a] * v, G[two, a] * v, G[three, a] * v, G[four, a] * v
+        rate = (rate[0] + p, rate[1] + q, rate[2] + r, rate[3] + s)
+        speed = (speed[0] + abs(p), speed[1] + abs(q), speed[2] + abs(r), speed[3] + abs(s))
+    scaled[RATE, one], scaled[RATE, two], scaled[RATE, three], scaled[RATE, four] = rate
+    scaled[S, one], scaled[S, two], scaled[S, three], scaled[S, four] = speed
+    scaled[DIAGONAL, one], scaled[DIAGONAL, two] = square[0], square[1]
+    scaled[DIAGONAL, three], scaled[DIAGONAL, four] = square[2], square[3]
+
+
+@kernel
+def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) -> float:
+    """Scale rows so that none is stiffer than ``most`` times what it pushes; how stiff the stiffest is.
+
+    Stiffness and damping of a row are multiplied by the same number; those of a contact's tangents, too.
+    """
+    scaled, tangents, stiffest = own.scaled, layout.nb + layout.nu + layout.nc, 0.0
+    for i in range(len(layout.pattern)):
+        if scaled[X, i] > 0.0:
+            first = i if i < tangents else i - (i - tangents) % layout.nt
+            stiff = 0.0
+            for j in range(first, i + 1 if i < tangents else first + layout.nt):
+                stiff = max(stiff, scaled[X, j] * scaled[DIAGONAL, j])
+            root, share = math.sqrt(scaled[X, i]), 1.0 / math.sqrt(1.0 + stiff / most)
+            c = -(terms.numbers[STIFFNESS, i] / root) * terms.numbers[PHI, i] - (root / h) * scaled[RATE, i]
+            scaled[S, i], scaled[C, i], stiffest = share * root, share * c, max(stiffest, stiff)
+    return stiffest
 
 
 @kernel
@@ -156,7 +215,8 @@ def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array
     worst = (0.0, 0.0, 0.0)
     for i in range(len(force)):
         law = 0.0
-        if scaled[X, i] != 0.0:
+        open_ = i >= nb + nu + nc and not force[nb + nu + (i - nb - nu - nc) // nt] > 0.0
+        if scaled[X, i] != 0.0 and not open_:  # what an open contact's friction wishes does not count
             rate = scaled[RATE, i] + h * row_times(layout, terms.G, i, total)
             law = -numbers[STIFFNESS, i] * numbers[PHI, i] - (scaled[X, i] / h) * rate
         out[i] = law

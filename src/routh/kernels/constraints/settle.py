@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import apart, kernel
+from routh.kernels.common.random import event_number
 from routh.kernels.constraints.data import (
     ACCELERATION,
     BEST,
@@ -27,12 +28,16 @@ from routh.kernels.constraints.data import (
     Terms,
     X,
 )
-from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals
+from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals, soften
 from routh.kernels.constraints.springs import solve_modes
 from routh.validation import Array
 
 GIVEN, COLD, WARM = range(3)  # modes to start from
-MOST = 20  # linear systems of one rule
+MOST = 20  # linear systems of one start
+#: stiffness of rows as a share of what they push: at first, how it grows, and where other digits are lost
+SOFTEST, HARDER, HARDEST = 1.0, 10.0, 1e16
+STARTS, FEW_PRESSED = 100, 16  # with drawn modes; with more rows that are pressed they have no chance
+SURE, TURNING = 4, 0.3  # linear systems before draws begin; how often a slip that turns round goes on
 #: what becomes of a slip that turns round: it sticks, it turns, or stuck contacts that pull slip, too
 STICK, TURN, HOLD = range(3)
 BEYOND = 1.0 + 1e-12  # shares of the friction limit that count as more than it
@@ -41,7 +46,7 @@ SAME_DIRECTION = 1e-7
 
 @kernel
 def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) -> None:
-    """The modes to start from: all that is pressed acts and sticks; ``warm``: as before, if it was closed."""
+    """The modes to start from: all that is pressed acts and sticks; ``warm``: as before."""
     for i in range(layout.nu):
         if not warm:
             modes.acts[i] = 1
@@ -50,11 +55,10 @@ def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) 
         before, slips = modes.acts[i], False
         for j in range(layout.nt):
             slips = slips or modes.direction[c, j] != 0.0
-        if warm and before != SEPARATES and own.scaled[X, layout.nb + i] > 0.0:
-            modes.acts[i] = SLIDES if not sticks or (before == SLIDES and slips) else STICKS
-        else:
-            pressed = own.scaled[C, layout.nb + i] > 0.0
-            modes.acts[i] = (STICKS if sticks else SLIDES) if pressed else SEPARATES
+        acts = before != SEPARATES if warm else own.scaled[C, layout.nb + i] > 0.0
+        slides = not sticks or (warm and before == SLIDES and slips)
+        acts = acts and own.scaled[X, layout.nb + i] > 0.0
+        modes.acts[i] = (SLIDES if slides else STICKS) if acts else SEPARATES
         if modes.acts[i] != SLIDES or not warm:
             for j in range(layout.nt):
                 modes.direction[c, j] = 0.0
@@ -108,44 +112,147 @@ def solve_rows(
     prepare(layout, terms, h, own)
     if start != GIVEN:
         begin(layout, terms, own, modes, start == WARM)
-    return settle(layout, terms, h, own, modes, enough)
+    return settle(layout, terms, h, own, modes, enough, start != GIVEN)
 
 
 @apart
 def settle(
-    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float
+    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float, thorough: bool
 ) -> tuple[Residuals, int]:
     """Forces (`KEPT`) and their acceleration (`BEST`) from the modes, which become theirs.
 
-    With friction it goes on until the residual is below ``enough``.
-
-    Their residuals, and how many linear systems were solved. Of three rules for a slip that turns round the
-    first that leads to a solution counts, as in `routh.constraints.friction.solve_coulomb`.
+    With friction it goes on until the residual is below ``enough``. Their residuals, and how many linear
+    systems were solved. Where Newton's method from the modes goes round in circles, other rules for a slip
+    that turns round are tried; if ``thorough``, before them rows that are soft first and harden step by step,
+    and after them drawn modes.
     """
     copy_modes(modes, own.first)
-    left = Residuals(math.inf, 0.0, 0.0, 0.0)
-    solves, least = 0, math.inf
-    if not _rough(layout, terms, own):
+    rough = _rough(layout, terms, own)
+    if not rough:
         enough = math.inf  # one active set is right; what is left over is rounding
-    for rule in range(3):
-        copy_modes(own.first, modes)
-        for _ in range(MOST):
-            if not solve_modes(layout, terms, own, modes):
-                break
-            solves += 1
-            if _follow(layout, terms, own, modes, rule):
-                found = residuals(layout, terms, h, own, own.rows[FORCE])
-                if largest(found) < least:  # a NaN never wins
-                    left, least = found, largest(found)
-                    copy_modes(modes, own.best)
-                    _keep(own)
-                if least < enough:
-                    break
-            copy_modes(own.following, modes)
-        if least < enough:
+    best = Residuals(math.inf, 0.0, 0.0, 0.0)
+    best, solves = _newton(layout, terms, h, own, modes, enough, STICK, 0, best)
+    if thorough and not largest(best) < enough:
+        best, more = _harden(layout, terms, h, own, modes, enough, best)
+        solves += more
+    for rule in range(TURN, HOLD + 1):
+        if rough and not largest(best) < enough:
+            copy_modes(own.first, modes)
+            best, more = _newton(layout, terms, h, own, modes, enough, rule, 0, best)
+            solves += more
+    for start in range(1, STARTS + 1 if thorough and rough else 1):
+        if largest(best) < enough or not _draw(layout, terms, own, modes, start):
             break
+        best, more = _newton(layout, terms, h, own, modes, enough, STICK, start, best)
+        solves += more
     copy_modes(own.best, modes)
-    return left, solves
+    return best, solves
+
+
+@kernel
+def _newton(
+    layout: Layout,
+    terms: Terms,
+    h: float,
+    own: Scratch,
+    modes: Modes,
+    enough: float,
+    rule: int,
+    seed: int,
+    best: Residuals,
+) -> tuple[Residuals, int]:
+    """From the modes until the residual is below ``enough``.
+
+    ``best``: the residuals of what is kept so far. Those of what is kept then, and how many systems it took.
+    With a ``seed`` draws decide, after a few systems, which rows may change what they do and what becomes of
+    a slip that turns round, so that it leaves every circle; without, it stops when it is in one.
+    """
+    solves, key, count = 0, np.uint64(seed), len(modes.acts) + 1
+    while solves < MOST and solve_modes(layout, terms, own, modes):
+        solves += 1
+        drawn = seed > 0 and solves > SURE
+        if drawn:
+            rule = TURN if event_number(key, solves * count) < TURNING else STICK
+        if _follow(layout, terms, own, modes, rule):
+            found = residuals(layout, terms, h, own, own.rows[FORCE])
+            if largest(found) < largest(best):  # a NaN never wins
+                best = found
+                copy_modes(modes, own.best)
+                _keep(own)
+            if largest(best) < enough:
+                break
+        elif seed == 0 and solves >= SURE and _repeats(own, modes, solves):
+            break
+        elif drawn:
+            for i in range(len(modes.acts)):
+                if own.following.acts[i] != modes.acts[i] and event_number(key, solves * count + 1 + i) < 0.5:
+                    _stay(layout, own, modes, i)
+        copy_modes(own.following, modes)
+    return best, solves
+
+
+@kernel
+def _repeats(own: Scratch, modes: Modes, solves: int) -> bool:
+    """Whether rows come back to what all of them did at a mark, which is set ever later (Brent 1980)."""
+    back, away = True, False
+    for i in range(len(modes.acts)):
+        back = back and own.following.acts[i] == own.mark[i]
+        away = away or own.following.acts[i] != modes.acts[i]
+    if solves & (solves - 1) == 0:
+        for i in range(len(modes.acts)):
+            own.mark[i] = own.following.acts[i]
+        return False
+    return back and away
+
+
+@kernel
+def _stay(layout: Layout, own: Scratch, modes: Modes, i: int) -> None:
+    """Row or contact i goes on with what it does."""
+    own.following.acts[i], c = modes.acts[i], i - layout.nu
+    if c >= 0:
+        own.following.weakening[c] = modes.weakening[c]
+        for j in range(layout.nt):
+            own.following.direction[c, j] = modes.direction[c, j]
+
+
+@kernel
+def _harden(
+    layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float, best: Residuals
+) -> tuple[Residuals, int]:
+    """`_newton` from modes of rows that give way as easily as what they push, and then ever less."""
+    most, solves, stage, any_will_do = SOFTEST, 0, 1, Residuals(0.0, 0.0, 0.0, 0.0)
+    stiffest = soften(layout, terms, h, own, most)
+    begin(layout, terms, own, modes, False)
+    while most < min(stiffest, HARDEST):
+        more = _newton(layout, terms, h, own, modes, math.inf, STICK, stage, any_will_do)[1]
+        most, solves, stage = most * HARDER, solves + more, stage + 1
+        soften(layout, terms, h, own, most)
+    soften(layout, terms, h, own, math.inf)
+    best, more = _newton(layout, terms, h, own, modes, enough, STICK, stage, best)
+    return best, solves + more
+
+
+@kernel
+def _draw(layout: Layout, terms: Terms, own: Scratch, modes: Modes, start: int) -> bool:
+    """Draw what pressed rows do; False where they are too many for that."""
+    key, pressed, nu, nt = np.uint64(start), 0, layout.nu, layout.nt
+    for i in range(nu + layout.nc):
+        acts, number, c = SEPARATES, event_number(key, i), i - nu
+        if own.scaled[C, layout.nb + i] > 0.0:
+            pressed += 1
+            acts = SLIDES if number < 0.3 else (STICKS if number < 0.8 else SEPARATES)
+        if c < 0:
+            modes.acts[i] = int(acts != SEPARATES)
+            continue
+        if acts != SEPARATES and not can_stick(layout, terms, own, c):
+            acts = SLIDES
+        slips = acts == SLIDES and can_stick(layout, terms, own, c)
+        modes.acts[i], modes.weakening[c] = acts, 0.0
+        angle = math.pi * number / 0.15  # all the way round for those below 0.3
+        ahead = math.cos(angle) if nt == 2 else (1.0 if number < 0.15 else -1.0)
+        for j in range(nt):
+            modes.direction[c, j] = (ahead if j == 0 else math.sin(angle)) if slips else 0.0
+    return pressed <= FEW_PRESSED
 
 
 @kernel

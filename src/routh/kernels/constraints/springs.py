@@ -18,6 +18,7 @@ from routh.kernels.constraints.data import (
     FORCE,
     RIGHT,
     SEPARATES,
+    SLIDES,
     SPARSE,
     STICKS,
     WHITE,
@@ -58,7 +59,7 @@ def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> boo
     unwhiten(layout, terms.half, x, acceleration)
     for i in range(len(layout.pattern)):
         own.rows[FORCE, i] = 0.0
-        if _asked(layout, modes, i):
+        if _asked(layout, own, modes, i):
             root = own.scaled[S, i]
             moved = 0.0 if root == 0.0 else root * row_times(layout, terms.G, i, acceleration)
             own.rows[WISH, i] = root * (own.scaled[C, i] - moved)
@@ -67,11 +68,13 @@ def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> boo
 
 
 @kernel
-def _asked(layout: Layout, modes: Modes, i: int) -> bool:
+def _asked(layout: Layout, own: Scratch, modes: Modes, i: int) -> bool:
     """Whether what the spring of row i wishes decides what it does next: unless its own force does."""
-    tangent = i - layout.nb - layout.nu - layout.nc
+    first, tangent = layout.nb + layout.nu, i - layout.nb - layout.nu - layout.nc
     if tangent >= 0:
-        return modes.acts[layout.nu + tangent // layout.nt] != STICKS
+        c = tangent // layout.nt
+        does = modes.acts[layout.nu + c]
+        return does == SLIDES or (does == SEPARATES and own.rows[WISH, first + c] > 0.0)
     return i >= layout.nb and modes.acts[i - layout.nb] == SEPARATES
 
 
@@ -152,28 +155,53 @@ def _spread(layout: Layout, terms: Terms, own: Scratch, modes: Modes, y: Array) 
 
 @kernel
 def _few(layout: Layout, own: Scratch, k: int) -> bool:
-    """Both unknowns in one elimination, y first; False where they are too many, or no pivot is left."""
+    """Both unknowns in one elimination, y first; False where they are too many, or no pivot is left.
+
+    Rows that are softer than what they push are eliminated beforehand: they are their own pivots.
+    """
     nv = len(layout.start)
     if k > FEW_ROWS:
         return False
-    m, given, A, b = k + nv, own.dense[0], own.dense[1], own.right
+    given, A, b, y, x, hard = own.dense[0], own.dense[1], own.right, own.rows[Y], own.motion[WHITE], 0
+    for i in range(k):
+        size, push = 1.0, 1.0
+        for a in range(layout.width[layout.pattern[own.home[i]]]):
+            size, push = max(size, abs(own.measure[i, a])), max(push, abs(own.push[i, a]))
+        y[i] = size if max(size, push) > 1.0 else 0.0
+        hard += int(y[i] > 0.0)
+    m, at = hard + nv, 0
     for i in range(m):
+        b[0, i] = 0.0
         for j in range(m):
             given[i, j] = 0.0
-        given[i, i] = 1.0 if i < k else -1.0
-        b[0, i] = own.rows[RIGHT, i] if i < k else 0.0
+        given[i, i] = -1.0
     for i in range(k):
         p = layout.pattern[own.home[i]]
-        for a in range(layout.width[p]):
-            column = k + layout.columns[p, a]
-            given[i, column], given[column, i] = own.measure[i, a], own.push[i, a]
-    for i in range(m):
+        width, right = layout.width[p], own.rows[RIGHT, i]
+        if y[i] > 0.0:
+            share = 1.0 / y[i]  # rows to unit size
+            for a in range(width):
+                column = hard + layout.columns[p, a]
+                given[at, column], given[column, at] = share * own.measure[i, a], own.push[i, a]
+            b[0, at], given[at, at] = share * right, share
+            at += 1
+            continue
+        for a in range(width):
+            row, push = hard + layout.columns[p, a], own.push[i, a]
+            b[0, row] -= push * right
+            if push != 0.0:
+                for other in range(width):
+                    given[row, hard + layout.columns[p, other]] -= push * own.measure[i, other]
+    for i in range(hard, m):
         size = 0.0
         for j in range(m):
             size = max(size, abs(given[i, j]))
-        b[0, i] /= size
+        share = 1.0 / size
+        b[0, i] *= share
         for j in range(m):
-            given[i, j] /= size
+            given[i, j] *= share
+    for i in range(m):
+        for j in range(m):
             A[i, j] = given[i, j]
     if not factorise(A, own.pivots, m):
         return False
@@ -181,16 +209,22 @@ def _few(layout: Layout, own: Scratch, k: int) -> bool:
         b[1, i] = b[0, i]
     substitute(A, own.pivots, b[1], m)
     for i in range(m):  # one step of refinement makes the solution right row by row (Skeel 1980)
-        total = b[0, i]
-        for j in range(m):
+        total = b[0, i] - (given[i, i] * b[1, i] if i < hard else 0.0)
+        for j in range(hard if i < hard else 0, m):
             total -= given[i, j] * b[1, j]
         b[2, i] = total
     substitute(A, own.pivots, b[2], m)
-    for i in range(m):
-        if i < k:
-            own.rows[Y, i] = b[1, i] + b[2, i]
+    for j in range(nv):
+        x[j] = b[1, hard + j] + b[2, hard + j]
+    at = 0
+    for i in range(k):
+        if y[i] > 0.0:
+            y[i] = b[1, at] + b[2, at]
+            at += 1
         else:
-            own.motion[WHITE, i - k] = b[1, i] + b[2, i]
+            y[i], p = own.rows[RIGHT, i], layout.pattern[own.home[i]]
+            for a in range(layout.width[p]):
+                y[i] -= own.measure[i, a] * x[layout.columns[p, a]]
     return True
 
 
