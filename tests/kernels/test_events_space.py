@@ -24,6 +24,7 @@ from routh.kernels.space.workspace import (
     workspace,
 )
 from routh.results import ImpactPath
+from routh.sampling.settings import make_settings
 from routh.status import Status
 from spatial_flow import SpatialFlow
 from spatial_path import spatial_path_residual
@@ -93,6 +94,18 @@ def test_no_index_is_negative(facets, elastic):
                 watched[0], drawn, watched[1], work, dirs, 0 if elastic else None, None, 0, 2
             )
         np.testing.assert_array_equal(seen.status, out.status)
+
+
+@pytest.mark.parametrize(
+    ("box", "seed", "number"), [({}, 101, 16211), ({"mu": 1.2, "size": (0.5, 0.2, 0.3)}, 100, 62622)]
+)
+def test_corners_that_squeeze_each_other_stay_inside_their_cones(box, seed, number):
+    """One sample in a million: sticking corners of a flat box, friction found up to 1e-9 outside its cone."""
+    rows = make_rows([routh.systems.impact("box-drop", **box)])
+    drawn = make_settings(2**16, seed=seed, persistence=0.6)
+    out = make_outputs(rows, 1, elastic=False)
+    run_range(rows, drawn, out, workspace(4), None, None, None, number, number + 1)
+    assert out.status[0, 0] == Status.SOLVED
 
 
 @pytest.mark.parametrize(("e", "hypothesis"), [(0.0, "energetic"), (0.6, "energetic"), (0.6, "poisson")])

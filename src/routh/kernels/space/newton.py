@@ -29,7 +29,7 @@ from routh.kernels.space.workspace import DRIVEN, HELD, SLIDE, WALL, Corners, Sp
 from routh.validation import Array
 
 SMOOTH = 1e-10  # slip, as a share of the speed, below which a contact sticks
-FINEST = 1e-12  # the same for slip rates
+FINEST, FINE = 1e-12, 1e-10  # the same for slip rates; and where rounding ends a solve with that
 CLOSED = 1e-12  # residual of a solve that is done
 NEARLY_CLOSED = 1e-8  # and of one that rounding ends
 QUICK, COLD, LAST = 12, 6, 25  # Newton steps from a neighbour; for each eps on the way; for the last one
@@ -366,18 +366,27 @@ def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: f
 
 
 @kernel
-def find_rates(work: SpaceWork, m: int, corners: Corners) -> bool:
-    """`rate` of the contacts in `pushing` where sweeps do not end; whether there are any."""
-    gather(work, m)
+def rates_within(work: SpaceWork, m: int, corners: Corners, eps: float) -> float:
+    """`stage1`, the rates next to `rate`, with slip rates below eps for contacts that stick: residual."""
     pick(work, m, work.rate, work.stage1)
-    for row in range(3 * m):
-        work.base[row] = 0.0
     for a in range(m):  # what is given of driven contacts that slide stays; the others are found
         i = work.pushing[a]
         if work.role[i] == DRIVEN:
             work.stage1[3 * a] = work.weight[i]
     keep_in_cones(work, m, work.stage1)
-    if not solve(work, m, corners, work.stage1, 1.0, FINEST, True) <= NEARLY_CLOSED:
+    return solve(work, m, corners, work.stage1, 1.0, eps, True)
+
+
+@kernel
+def find_rates(work: SpaceWork, m: int, corners: Corners) -> bool:
+    """`rate` of the contacts in `pushing` where sweeps do not end; whether there are any."""
+    gather(work, m)
+    for row in range(3 * m):
+        work.base[row] = 0.0
+    worst = rates_within(work, m, corners, FINEST)
+    if FINE < worst <= NEARLY_CLOSED:  # rounding grows by one over eps where contacts squeeze each other
+        worst = rates_within(work, m, corners, FINE)
+    if not worst <= NEARLY_CLOSED:
         return False
     for a in range(m):
         i, at = work.pushing[a], 3 * a
