@@ -7,7 +7,7 @@ wants an array of the GPU, and these arrays can be used there.
 from __future__ import annotations
 
 import math
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -32,13 +32,13 @@ class DeviceArray:
         self.strides = None if strides == dense or 0 in shape else strides
         self._steps = self.strides or dense  # bytes from one element to the next along each axis
 
-    def _part(self, offset: int, shape: tuple[int, ...], strides: Steps) -> DeviceArray:
-        return DeviceArray(self.address + offset, shape, self.dtype, self.held, strides)
+    def _part(self, offset: int, shape: tuple[int, ...], strides: Steps) -> Self:
+        return type(self)(self.address + offset, shape, self.dtype, self.held, strides)
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, place: int | slice) -> DeviceArray:
+    def __getitem__(self, place: int | slice) -> Self:
         """A row, or consecutive rows; nothing is copied."""
         (length, *rest), (step, *steps) = self.shape, self._steps
         if isinstance(place, slice):
@@ -52,13 +52,13 @@ class DeviceArray:
             raise IndexError(f"an array of the GPU: got row {place}; it has {length}")
         return self._part(place % length * step, tuple(rest), tuple(steps))
 
-    def reshape(self, *shape: int) -> DeviceArray:
+    def reshape(self, *shape: int) -> Self:
         """The same elements of a dense array in another shape."""
         if self.strides is not None or math.prod(shape) != self.size:
             raise ValueError(f"an array of the GPU of shape {self.shape} cannot have shape {shape}")
         return self._part(0, shape, None)
 
-    def broadcast(self, name: str, shape: tuple[int, ...]) -> DeviceArray:
+    def broadcast(self, name: str, shape: tuple[int, ...]) -> Self:
         """The same elements again and again along leading axes, and axes of length 1, as NumPy does it."""
         missing = len(shape) - self.ndim
         lengths, steps = (1,) * missing + self.shape, (0,) * missing + self._steps
@@ -120,7 +120,7 @@ class DeviceArray:
         return dlpack.capsule(self, self.__dlpack_device__())
 
     def __repr__(self) -> str:
-        return f"DeviceArray(shape={self.shape}, dtype={self.dtype})"
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"
 
 
 def empty(shape: tuple[int, ...], dtype: DTypeLike) -> DeviceArray:

@@ -141,7 +141,7 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
 
     @cached_property
     def _fold(self) -> Fold:
-        return fold(self.on_gpu.v.held, self.on_gpu.status.held, self._judge)
+        return fold(self.on_gpu.v, self.on_gpu.status, self._judge)
 
     @property
     def _all_solved(self) -> bool:
@@ -177,7 +177,7 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         """Diameter of the set over the speed before, in the kinetic-energy norm."""
         if not self._all_solved:
             return super().ambiguity
-        far = far_samples(self.on_gpu.v.held, self._judge, self.problem, self.mean)
+        far = far_samples(self.on_gpu.v, self._judge, self.problem, self.mean)
         if far is None:
             return super().ambiguity
         return farthest_pair(far @ self.problem.cholesky)[0] / self.problem.scaling.speed
@@ -188,11 +188,11 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
             return super().extreme(direction)
         along = as_functional(self.problem, direction)
         origin = np.zeros(self.problem.nv)
-        value, index = best_sample(self.on_gpu.v.held, self._judge, along[None], origin, linear=True)
+        value, index = best_sample(self.on_gpu.v, self._judge, along[None], origin, linear=True)
         if index < 0:
             raise ValueError("outcomes: no sample is solved; wanted at least one outcome")
         here = slice(index, index + 1)
-        v, impulse = (GpuArray(array.held[here]).numpy()[0] for array in (self.on_gpu.v, self.on_gpu.impulse))
+        v, impulse = (array[here].numpy()[0] for array in (self.on_gpu.v, self.on_gpu.impulse))
         return Extreme(index, v, impulse, value, along)
 
     def __repr__(self) -> str:
@@ -236,14 +236,14 @@ def gpu_outcomes(
     if nt == 2 or budget is not None or not approaches:  # else every entry will be written
         begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
-    held = OnGpu(*(GpuArray(array[0]) for array in outputs))
+    held = OnGpu(*(array[0] for array in outputs))
     given = {"curved": curved, "judge": judge, "replay": Again(keys=settings.get("keys"))}
     found = GpuOutcomes(problem, held, told, **given)
     if Status.MAX_STEPS not in found.status_counts() or not found.jammed:
         return found
     named = found.status
     named[named == Status.MAX_STEPS] = Status.JAMMED
-    held.status.held.copy_to_device(named)
+    held.status.copy_to_device(named)
     return GpuOutcomes(problem, held, told, **given, jam_known=True)
 
 
@@ -269,7 +269,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
 
     @cached_property
     def _on_gpu_judged(self) -> tuple[DeviceArray, DeviceArray]:
-        return judge_rows(self.__dict__["_problems"], self._unknown, self.on_gpu.v.held)
+        return judge_rows(self.__dict__["_problems"], self._unknown, self.on_gpu.v)
 
     @cached_property
     def _judged(self) -> tuple[np.ndarray, np.ndarray]:
@@ -284,7 +284,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
     @property
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (rows, n) J."""
-        return fetch(energies_of_rows(self.__dict__["_problems"], self.on_gpu.v.held))
+        return fetch(energies_of_rows(self.__dict__["_problems"], self.on_gpu.v))
 
     @cached_property
     def ambiguity(self) -> Array:
@@ -293,7 +293,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
             return super().ambiguity
         skip = np.asarray(self.batch.status != Status.SOLVED)
         ended = self._on_gpu_judged[0]
-        found = fetch(diameters_of_rows(self.__dict__["_problems"], skip, self.on_gpu.v.held, ended))
+        found = fetch(diameters_of_rows(self.__dict__["_problems"], skip, self.on_gpu.v, ended))
         found[np.isin(self.batch.status, (Status.NO_CONTACT, Status.NO_IMPACT))] = 0.0
         return found
 
@@ -302,7 +302,7 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         if not self._all_solved:
             return super().extreme(direction)
         along = self._functionals(direction)
-        found = extremes_of_rows(self.on_gpu.v.held, self._on_gpu_judged[0], along)
+        found = extremes_of_rows(self.on_gpu.v, self._on_gpu_judged[0], along)
         index, value, v = (fetch(array) for array in found)
         return BatchExtreme(index, v, value, along)
 
@@ -348,8 +348,8 @@ def ended(batch: ImpactBatch, problems: Problems, outputs: Outputs, told: Option
     """Outcomes from what was drawn, contacts in the order of those present; ``told``: the settings."""
     if batch.has_gaps:
         to_slots(problems.present, outputs)
-    held = OnGpu(*(GpuArray(array) for array in outputs))
+    held = OnGpu._make(outputs)
     found = GpuBatchOutcomes(batch, held, problems, told)
     if name_jams(batch, found.status, told["friction"], told["facets"]):
-        held.status.held.copy_to_device(found.status)
+        held.status.copy_to_device(found.status)
     return found

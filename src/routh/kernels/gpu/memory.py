@@ -113,7 +113,7 @@ def _placed(whole: DeviceArray, shapes: Sequence[tuple[tuple[int, ...], DTypeLik
     for shape, kind in shapes:
         dtype = np.dtype(kind)
         size = math.prod(shape) * dtype.itemsize
-        found.append(device.DeviceArray(whole.address + begin, tuple(shape), dtype, whole.held))
+        found.append(GpuArray(whole.address + begin, tuple(shape), dtype, whole.held))
         begin += _room([size])[0]
     return found
 
@@ -168,32 +168,16 @@ def _take_kernel() -> CudaKernel:
     return gpu_kernel(entry)
 
 
-class GpuArray:
-    """An array in the GPU's memory.
+class GpuArray(device.DeviceArray):
+    """An array in the GPU's memory, dense.
 
     Other libraries take it over without a copy: ``torch.from_dlpack(array)``, and likewise CuPy and JAX.
     ``array.numpy()`` and ``numpy.asarray(array)`` copy all of it, ``array.columns(...)`` a part.
     """
 
-    def __init__(self, held: DeviceArray) -> None:
-        self.held = held  # a `routh.compiling.device.DeviceArray`
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the axes."""
-        return tuple(self.held.shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of the entries."""
-        return np.dtype(self.held.dtype)
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def numpy(self) -> np.ndarray:
         """A copy on the host, through pinned memory."""
-        return fetch(self.held)
+        return fetch(self)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         """Make ``numpy.asarray(array)`` a copy on the host."""
@@ -211,21 +195,5 @@ class GpuArray:
         out = device.empty((rows, len(indices)), self.dtype)
         chosen = send(np.array([index % width for index in indices], dtype=np.int64))
         if out.size:
-            _take_kernel()[-(-rows // BLOCK), BLOCK](self.held.reshape(rows, width), chosen, out)
+            _take_kernel()[-(-rows // BLOCK), BLOCK](self.reshape(rows, width), chosen, out)
         return fetch(out).reshape(*leading, len(indices))
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, object]:
-        interface: dict[str, object] = self.held.__cuda_array_interface__
-        return interface
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        found: tuple[int, int] = self.held.__dlpack_device__()
-        return found
-
-    def __dlpack__(self, **options: DeviceArray) -> DeviceArray:
-        """A capsule for ``from_dlpack`` of other libraries, which share the memory."""
-        return self.held.__dlpack__(**options)
-
-    def __repr__(self) -> str:
-        return f"GpuArray(shape={self.shape}, dtype={self.dtype})"
