@@ -66,7 +66,9 @@ def planar_kernel(problem, n):
     prepared, draw = make_rows([problem]), make_settings(n)
     rows, wanted = send((prepared, np.ones(1, dtype=bool)))
     patterns = gpu_plane.first_patterns(prepared, draw)
-    sampler = gpu_events.Sampler(draw, problem.nc, facet_directions(1), elastic=elastic, patterns=patterns)
+    sampler = gpu_plane.event_sampler(
+        draw, problem.nc, facet_directions(1), elastic=elastic, patterns=patterns
+    )
     outputs = gpu_events.make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=elastic)
     return kernel_milliseconds(lambda: sampler.launch(rows, wanted, outputs, 0, 0, n))
 
@@ -131,7 +133,9 @@ def robots(given, check=2**12):
     sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
     outputs = gpu_events.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
     rows = gpu_events.prepared_rows(sent, mask, 0, count, 2)
-    sampler = gpu_events.Sampler(make_settings(1, persistence=PERSISTENCE), batch.nc, corners, elastic=False)
+    sampler = gpu_plane.event_sampler(
+        make_settings(1, persistence=PERSISTENCE), batch.nc, corners, elastic=False
+    )
 
     def launch():
         sampler.launch(rows, mask, outputs, 0, 0, count)

@@ -12,7 +12,7 @@ from routh.compiling.ptx import GpuKernel
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.gpu.events import make_gpu_outputs
 from routh.kernels.gpu.memory import fetch, send
-from routh.kernels.gpu.plane import PlaneLauncher, first_patterns
+from routh.kernels.gpu.plane import PlaneSampler, first_patterns
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.settings import make_settings
 from routh.systems import get
@@ -148,7 +148,7 @@ def left_by_the_quick_kernel(problem, n):
     patterns = first_patterns(rows, draw)
     assert patterns.short
     outputs = make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=False)
-    launcher = PlaneLauncher(draw, problem.nc, patterns, ())
+    launcher = PlaneSampler(draw, problem.nc, patterns, ())
     launcher.launch(*send((rows, np.ones(1, bool))), outputs, 0, 0, n)
     host = routh.sample(problem, n, seed=3)
     np.testing.assert_array_equal(fetch(outputs.v)[0], host.v)

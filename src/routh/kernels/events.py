@@ -9,8 +9,9 @@ from types import ModuleType
 import numpy as np
 
 from routh.friction.cones import facet_directions
-from routh.kernels.common.arrays import Draw, Outputs, Rows, make_outputs
+from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.problem import ImpactProblem
+from routh.problem_rows import Rows
 from routh.results import ImpactPath, PathKind
 from routh.validation import Array, Options
 
@@ -43,7 +44,6 @@ def event_samples(
     *,
     friction: str = "cone",
     facets: int | None = None,
-    device: str = "cpu",
     threads: int | None = None,
     budget: float | None = None,
     rates: Rates = "mixed",
@@ -55,8 +55,6 @@ def event_samples(
     """
     nt, kernel, directions = _kernel(rows, friction, facets)
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    if device != "cpu":
-        raise ValueError(f"device: got {device!r}; these kernels run on 'cpu'")
     options: Options = {"threads": threads, "budget": budget, "rates": rates}
     kernel.run(rows, with_default(draw, nt), out, directions, **options)
     return out

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.common.arrays import Draw, Outputs, Rows
+from routh.kernels.common.arrays import Draw, Outputs
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.space import sample as space_sample
 from routh.kernels.space import workspace
 from routh.kernels.space.workspace import Books, SpaceWork
+from routh.problem_rows import Rows
 
 Work = PlaneWork | SpaceWork
 run_plane, run_space = plane_sample.run_range, space_sample.run_range

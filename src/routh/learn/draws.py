@@ -15,12 +15,12 @@ from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
 from routh.compiling import bound
-from routh.kernels.common.arrays import IMPULSE, Draw, Outputs, make_outputs, prepared
+from routh.kernels.common.arrays import Draw, Outputs, make_outputs, prepared
 from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
 from routh.kernels.own_seeds import Work, run, workspace_for
 from routh.models.mujoco.arrivals import Arrival
-from routh.problem_rows import Problems, Rows, empty_rows, prepare, scratch
+from routh.problem_rows import IMPULSE, Problems, Rows, empty_rows, prepare, scratch
 from routh.sampling.settings import make_settings
 from routh.status import Status
 from routh.validation import Array

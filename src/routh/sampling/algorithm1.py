@@ -15,10 +15,11 @@ from routh.batch import ImpactBatch
 from routh.friction.cones import facet_directions, uses_true_cone
 from routh.kernels.algorithm1.sampling import run, run_rows
 from routh.kernels.algorithm1.work import Draw, Samples
-from routh.kernels.common.arrays import Outputs, Rows
+from routh.kernels.common.arrays import Outputs
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
 from routh.problem import ImpactProblem
+from routh.problem_rows import Rows
 from routh.rng import uniforms
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.events import batch_outputs, draw_rows, finished

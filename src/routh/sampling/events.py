@@ -15,10 +15,10 @@ import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.friction.pointedness import is_pointed
-from routh.kernels.common.arrays import Draw, Outputs, Rows, empty_outputs, make_rows
+from routh.kernels.common.arrays import Draw, Outputs, empty_outputs, make_rows
 from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
 from routh.problem import ImpactProblem
-from routh.problem_rows import empty_rows, prepare, scratch
+from routh.problem_rows import Rows, empty_rows, prepare, scratch
 from routh.results import ImpactPath
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import _ARRAYS, _OPTIONAL, DATA, Outcomes, with_jams

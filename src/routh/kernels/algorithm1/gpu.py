@@ -14,9 +14,10 @@ from routh.compiling import gpu_kernel, on_device
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, contacts_of, work_shapes
-from routh.kernels.common.arrays import Outputs, Rows
+from routh.kernels.common.arrays import Outputs
 from routh.kernels.gpu.events import Sampler
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, send
+from routh.problem_rows import Rows
 from routh.validation import Array
 
 THREADS = 128

@@ -16,38 +16,9 @@ import numpy as np
 from routh.batch import ImpactBatch
 from routh.compiling import Patient, kernel
 from routh.problem import ImpactProblem
-from routh.problem_rows import (
-    IMPULSE,
-    MU,
-    RESTITUTION,
-    Problems,
-    Rows,
-    empty_rows,
-    prepare,
-    scratch,
-)
+from routh.problem_rows import MU, RESTITUTION, Problems, Rows, empty_rows, prepare, scratch
 from routh.status import Status
 from routh.validation import Array
-
-__all__ = [
-    "CUSTOM",
-    "EXTREME",
-    "IMPULSE",
-    "MIXED",
-    "MU",
-    "RATES",
-    "RESTITUTION",
-    "UNIFORM",
-    "Draw",
-    "Outputs",
-    "Rows",
-    "as_rows",
-    "empty_outputs",
-    "load_problem",
-    "make_draw",
-    "make_outputs",
-    "make_rows",
-]
 
 
 class Draw(NamedTuple):

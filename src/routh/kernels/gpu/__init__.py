@@ -6,7 +6,7 @@ whose sizes are known when a kernel is compiled, so there is one kernel for each
 Read in this order:
 
 - `memory`: arrays on the GPU, made together, copied when asked for.
-- `events`: samples of one problem and of batches, in space and in the plane.
+- `events`: launches of samplers, the sampler in space, batches.
 - `plane`: the plane's quick kernel, which looks rates up and leaves what it does not know to the full one.
 - `fold`, `judge`: what samples say, found where they are, so that only small tables are copied.
 """

@@ -14,15 +14,14 @@ import numpy as np
 
 from routh.compiling import elementary, find_cuda, gpu_kernel
 from routh.compiling.threads import any_in_warp, own_array, thread_count, thread_number
-from routh.kernels.common.arrays import Draw, Outputs, Rows
+from routh.kernels.common.arrays import Draw, Outputs
 from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
-from routh.kernels.gpu.plane import Patterns, PlaneLauncher
 from routh.kernels.space import newton
 from routh.kernels.space.sample import NO_IMPACT, advance, load_row, run_range, write_sample
 from routh.kernels.space.sample import begin as begin_sample
 from routh.kernels.space.workspace import CREEPS, CURVES, NEXT, UNENDED, SpaceWork, workspace
-from routh.problem_rows import Problems, Scratch, padded, prepare_row
+from routh.problem_rows import Problems, Rows, Scratch, padded, prepare_row
 from routh.status import Status
 from routh.validation import Array
 
@@ -156,11 +155,41 @@ def _blocks(count: int) -> int:
     return -(-count // BLOCK)
 
 
-class SpaceLauncher:
-    """Launches of the sampler in space; ``corners`` (k, 2): directions of friction, None: the true cone.
+class Sampler:
+    """A sampler on the GPU, with what does not change between the pieces of a batch."""
 
-    ``along``: what is sent to the GPU in the same copy, and is then there.
+    nt: int  # tangents of a contact
+
+    def launch(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
+    ) -> None:
+        """Draw the samples ``begin`` to ``end`` of the flat range over rows and samples, where wanted.
+
+        ``row``: the number of the first row, on which the random numbers depend.
+        """
+        raise NotImplementedError
+
+    def run(
+        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
+    ) -> bool:
+        """Launch after launch until all samples are drawn, or time is over; whether all were."""
+        total = outputs.status.size
+        for begin in range(0, total, LAUNCH):
+            if deadline is not None and time.monotonic() >= deadline:
+                return False
+            self.launch(rows, wanted, outputs, row, begin, min(begin + LAUNCH, total))
+            if total > LAUNCH or deadline is not None:
+                find_cuda().wait()
+        return True
+
+
+class SpaceSampler(Sampler):
+    """Events in space; ``corners`` (k, 2): directions of friction, None: the true cone.
+
+    ``along``: arrays, and tuples of them, that are sent to the GPU in the same copy, and are then there.
     """
+
+    nt = 2
 
     def __init__(
         self, draw: Draw, nc: int, corners: Array | None, along: DeviceArray, *, elastic: bool
@@ -177,55 +206,6 @@ class SpaceLauncher:
         if self.curved:
             threads, blocks = CURVED_BLOCK, min(2 * blocks, CURVED_BLOCKS * find_cuda().processors)
         self.kernel[blocks, threads](rows, wanted, draw, outputs, *self.more, begin, end)
-
-
-class Sampler:
-    """A sampler on the GPU, with what does not change between the pieces of a batch.
-
-    ``corners`` (k, nt): directions of friction, None: the true cone in space. ``patterns``: those of
-    `first_patterns` where there is a single problem in the plane. ``along``: arrays, and tuples of them,
-    that are sent to the GPU in the same copy; there they have the same name.
-    """
-
-    def __init__(
-        self,
-        draw: Draw,
-        nc: int,
-        corners: Array | None = None,
-        *,
-        elastic: bool,
-        patterns: Patterns | None = None,
-        along: DeviceArray = (),
-    ) -> None:
-        self.nt = 1 if corners is not None and corners.shape[1] == 1 else 2
-        self.launcher: PlaneLauncher | SpaceLauncher
-        if self.nt == 1:
-            self.launcher = PlaneLauncher(draw, nc, patterns, along)
-        else:
-            self.launcher = SpaceLauncher(draw, nc, corners, along, elastic=elastic)
-        self.along = self.launcher.along
-
-    def launch(
-        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
-    ) -> None:
-        """Draw the samples ``begin`` to ``end`` of the flat range over rows and samples, where wanted.
-
-        ``row``: the number of the first row, on which the random numbers depend.
-        """
-        self.launcher.launch(rows, wanted, outputs, row, begin, end)
-
-    def run(
-        self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
-    ) -> bool:
-        """Launch after launch until all samples are drawn, or time is over; whether all were."""
-        total = outputs.status.size
-        for begin in range(0, total, LAUNCH):
-            if deadline is not None and time.monotonic() >= deadline:
-                return False
-            self.launch(rows, wanted, outputs, row, begin, min(begin + LAUNCH, total))
-            if total > LAUNCH or deadline is not None:
-                find_cuda().wait()
-        return True
 
 
 def prepared_rows(problems: Problems, wanted: DeviceArray, begin: int, end: int, nt: int) -> Rows:

@@ -14,12 +14,14 @@ import numpy as np
 
 from routh.compiling import gpu_kernel, on_device
 from routh.compiling.threads import add_atomically, own_array, thread_count, thread_number
-from routh.kernels.common.arrays import EXTREME, MIXED, Draw, Outputs, Rows, make_outputs
+from routh.kernels.common.arrays import EXTREME, MIXED, Draw, Outputs, make_outputs
 from routh.kernels.common.integers import wide
+from routh.kernels.gpu.events import Sampler, SpaceSampler
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import CODES, PlaneWork, find_rates, plane_shapes, plane_work
 from routh.kernels.plane.roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
+from routh.problem_rows import Rows
 from routh.validation import Array
 
 BLOCK = 384  # a fifth faster than 128 on an H200
@@ -146,11 +148,13 @@ def _quick_kernel(nc: int) -> CudaKernel:
     return gpu_kernel(entry, registers=QUICK_REGISTERS)
 
 
-class PlaneLauncher:
-    """Launches of the sampler in the plane; ``patterns``: of a single problem, None for a batch.
+class PlaneSampler(Sampler):
+    """Events in the plane; ``patterns``: `first_patterns` of a single problem, None for a batch.
 
-    ``along``: what is sent to the GPU in the same copy, and is then there.
+    ``along``: see `SpaceSampler`.
     """
+
+    nt = 1
 
     def __init__(self, draw: Draw, nc: int, patterns: Patterns | None, along: DeviceArray) -> None:
         none = Patterns(np.zeros(0, np.uint64), np.zeros((0, 4 * nc + 1)), False)
@@ -163,7 +167,7 @@ class PlaneLauncher:
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
     ) -> None:
-        """See `routh.kernels.gpu.events.Sampler.launch`."""
+        """See `Sampler.launch`."""
         draw = self.draw._replace(row=row)
         blocks = -(-(end - begin) // BLOCK)
         if self.quick is not None:
@@ -181,3 +185,18 @@ class PlaneLauncher:
         if len(numbers) < count:
             (numbers,) = allocate([((count,), np.int64)])
         return Listed(counts, numbers, launch + 1)
+
+
+def event_sampler(
+    draw: Draw,
+    nc: int,
+    corners: Array | None,
+    *,
+    elastic: bool,
+    patterns: Patterns | None = None,
+    along: DeviceArray = (),
+) -> PlaneSampler | SpaceSampler:
+    """The sampler for at most so many contacts; ``corners`` (k, nt): None for the true cone in space."""
+    if corners is not None and corners.shape[1] == 1:
+        return PlaneSampler(draw, nc, patterns, along)
+    return SpaceSampler(draw, nc, corners, along, elastic=elastic)

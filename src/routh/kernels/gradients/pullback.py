@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
-from routh.kernels.common.arrays import IMPULSE, Rows
 from routh.kernels.gradients.reverse_rates import ReverseWork
-from routh.problem_rows import Problems
+from routh.problem_rows import IMPULSE, Problems, Rows
 from routh.validation import Array
 
 

@@ -11,9 +11,7 @@ import numpy as np
 
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Plain
-from routh.kernels.common.arrays import MU as ROW_MU
-from routh.kernels.common.arrays import RESTITUTION as ROW_RESTITUTION
-from routh.kernels.common.arrays import Draw, Rows
+from routh.kernels.common.arrays import Draw
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.slices import run_slices
 from routh.kernels.gradients import pullback
@@ -29,6 +27,9 @@ from routh.kernels.space.sample import NUMERICAL, SLACK, finish, residual_limit,
 from routh.kernels.space.sample import load_row as load_space
 from routh.kernels.space.workspace import ERROR, ORDER, Books, Corners, SpaceWork
 from routh.kernels.space.workspace import workspace as space_workspace
+from routh.problem_rows import MU as ROW_MU
+from routh.problem_rows import RESTITUTION as ROW_RESTITUTION
+from routh.problem_rows import Rows
 from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash

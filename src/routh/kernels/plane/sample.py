@@ -12,7 +12,7 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import kernel
 from routh.compiling.foreign import Plain
-from routh.kernels.common.arrays import IMPULSE, MIXED, Draw, Outputs, Rows, load_problem
+from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_keys
 from routh.kernels.common.slices import run_slices
@@ -32,6 +32,7 @@ from routh.kernels.plane.roles import (
     field,
     find_known_rates,
 )
+from routh.problem_rows import IMPULSE, Rows
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status

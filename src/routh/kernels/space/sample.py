@@ -10,8 +10,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import apart, kernel
-from routh.kernels.common.arrays import IMPULSE as UNIT
-from routh.kernels.common.arrays import RESTITUTION, Draw, Outputs, Rows, load_problem, make_outputs
+from routh.kernels.common.arrays import Draw, Outputs, load_problem, make_outputs
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_key, event_number
 from routh.kernels.common.slices import run_slices
@@ -59,6 +58,8 @@ from routh.kernels.space.workspace import (
     SpaceWork,
     workspace,
 )
+from routh.problem_rows import IMPULSE as UNIT
+from routh.problem_rows import RESTITUTION, Rows
 from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
