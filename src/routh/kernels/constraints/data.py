@@ -80,6 +80,8 @@ class Scratch(NamedTuple):
     factor: Array  # (nv, b) L
     scale: Array  # (1,) force that would stop the motion, N
     dense: Array  # (2, m, m)
+    weight: Array  # (n,) X of the rows that are in ``sums``
+    sums: Array  # (nv + 1, nv) over these rows, of one-sided rows without contacts
     right: Array  # (3, m)
     pivots: np.ndarray  # (m,) int64
     first: Modes  # to begin from
@@ -133,6 +135,8 @@ def make_scratch(layout: Layout, room: int) -> Scratch:
         np.zeros((nv, block)),
         np.zeros(1),
         np.zeros((2, m, m)),
+        np.zeros(0 if layout.nc else n),
+        np.zeros((nv + 1, nv) if layout.way == DENSE else (0, 0)),
         np.zeros((3, m)),
         np.zeros(m, dtype=kinds),
         *(first, following, best),

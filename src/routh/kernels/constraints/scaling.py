@@ -106,23 +106,21 @@ def can_stick(layout: Layout, terms: Terms, own: Scratch, i: int) -> bool:
 def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
     """The scaled rows of a step of h seconds, D19 (50), and the size of its forces."""
     scaled, numbers, free, pattern = own.scaled, terms.numbers, own.motion[FREE], layout.pattern
+    often = 1.0 / h  # Hz
     solve_mass(layout, terms.half, terms.f, own.motion[HALFWAY], free)
     for k in range(len(free)):
         free[k] = terms.v[k] + h * free[k]
-    i, last = 0, len(pattern) - 1
-    while i <= last:  # rows on the same velocities four at a time; where there are fewer, the last again
-        two = i + int(i < last and pattern[min(i + 1, last)] == pattern[i])
-        three = two + int(two < last and pattern[min(two + 1, last)] == pattern[i])
-        four = three + int(three < last and pattern[min(three + 1, last)] == pattern[i])
-        stiff = 0.0
-        for j in range(i, four + 1):
+    i = 0
+    while i < len(pattern):
+        rows, stiff = _four(pattern, i), 0.0
+        for j in range(i, rows[3] + 1):
             stiff += numbers[STIFFNESS, j] + numbers[DAMPING, j]
         if stiff > 0.0:
             columns = layout.columns[pattern[i], : layout.width[pattern[i]]]
-            rows = i, two, three, four
             _whiten(columns, layout.start, terms.half, terms.G, free, rows, scaled, own.white)
-        i = four + 1
+        i = rows[3] + 1
     own.scale[0] = 0.0
+    _forget(own)
     for i in range(len(pattern)):
         K, B, gamma = numbers[STIFFNESS, i], numbers[DAMPING, i], numbers[GAMMA, i]
         stiff = h * h * K + h * B
@@ -133,9 +131,26 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
         root, speed = math.sqrt(stiff), scaled[S, i] + h * abs(gamma)
         rate, square = scaled[RATE, i] + h * gamma, scaled[DIAGONAL, i]
         scaled[X, i], scaled[S, i], scaled[RATE, i] = stiff, root, rate
-        scaled[C, i] = -(K / root) * numbers[PHI, i] - (root / h) * rate
-        alone = (K * abs(numbers[PHI, i]) + stiff / h * speed) / (1.0 + stiff * square)
-        own.scale[0] = max(own.scale[0], alone)
+        scaled[C, i] = -(K / root) * numbers[PHI, i] - root * (often * rate)
+        alone, share = K * abs(numbers[PHI, i]) + (h * K + B) * speed, 1.0 + stiff * square
+        if alone > own.scale[0] * share:
+            own.scale[0] = alone / share
+
+
+@kernel
+def _forget(own: Scratch) -> None:
+    """Nothing is summed up yet."""
+    for i in range(len(own.weight)):
+        own.weight[i] = 0.0
+
+
+@kernel
+def _four(pattern: np.ndarray, i: int) -> tuple[int, int, int, int]:
+    """Four rows from i on that are on the same velocities; where there are fewer, the last again."""
+    last = len(pattern) - 1
+    two = i + int(i < last and pattern[min(i + 1, last)] == pattern[i])
+    three = two + int(two < last and pattern[min(two + 1, last)] == pattern[i])
+    return i, two, three, three + int(three < last and pattern[min(three + 1, last)] == pattern[i])
 
 
 @distinct
@@ -183,6 +198,8 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
     Stiffness and damping of a row are multiplied by the same number; those of a contact's tangents, too.
     """
     scaled, tangents, stiffest = own.scaled, layout.nb + layout.nu + layout.nc, 0.0
+    often = 1.0 / h
+    _forget(own)
     for i in range(len(layout.pattern)):
         if scaled[X, i] > 0.0:
             first = i if i < tangents else i - (i - tangents) % layout.nt
@@ -190,7 +207,9 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
             for j in range(first, i + 1 if i < tangents else first + layout.nt):
                 stiff = max(stiff, scaled[X, j] * scaled[DIAGONAL, j])
             root, share = math.sqrt(scaled[X, i]), 1.0 / math.sqrt(1.0 + stiff / most)
-            c = -(terms.numbers[STIFFNESS, i] / root) * terms.numbers[PHI, i] - (root / h) * scaled[RATE, i]
+            c = -(terms.numbers[STIFFNESS, i] / root) * terms.numbers[PHI, i] - root * (
+                often * scaled[RATE, i]
+            )
             scaled[S, i], scaled[C, i], stiffest = share * root, share * c, max(stiffest, stiff)
     return stiffest
 
@@ -199,52 +218,70 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
 def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array) -> Residuals:
     """Of forces (n,), computed from the data; their acceleration, `HALFWAY`, too."""
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
-    scaled, numbers, out = own.scaled, terms.numbers, own.rows[LAW]
-    total, between, scale = own.motion[HALFWAY], own.motion[WHITE], own.scale[0]
+    total, scale, first = own.motion[HALFWAY], own.scale[0], nb + nu + nc
     for k in range(len(total)):
         total[k] = 0.0
-    for i in range(len(force)):
-        scale = max(scale, abs(force[i]))
-        if force[i] != 0.0:
-            p = layout.pattern[i]
-            for a in range(layout.width[p]):
-                total[layout.columns[p, a]] += terms.G[i, a] * force[i]
-    solve_mass(layout, terms.half, total, between, total)
+    i = 0
+    while i < len(force):
+        one, two, three, four = _four(layout.pattern, i)
+        p, q = force[one], force[two] if two > one else 0.0
+        r, s = force[three] if three > two else 0.0, force[four] if four > three else 0.0
+        largest = max(max(abs(p), abs(q)), max(abs(r), abs(s)))
+        if largest > 0.0:
+            scale = max(scale, largest)
+            for a in range(layout.width[layout.pattern[i]]):
+                few, more = (
+                    terms.G[one, a] * p + terms.G[two, a] * q,
+                    terms.G[three, a] * r + terms.G[four, a] * s,
+                )
+                total[layout.columns[layout.pattern[i], a]] += few + more
+        i = four + 1
+    solve_mass(layout, terms.half, total, own.motion[WHITE], total)
     if scale == 0.0:
         scale = 1.0
-    worst = (0.0, 0.0, 0.0)
-    for i in range(len(force)):
-        law = 0.0
-        open_ = i >= nb + nu + nc and not force[nb + nu + (i - nb - nu - nc) // nt] > 0.0
-        if scaled[X, i] != 0.0 and not open_:  # what an open contact's friction wishes does not count
-            rate = scaled[RATE, i] + h * row_times(layout, terms.G, i, total)
-            law = -numbers[STIFFNESS, i] * numbers[PHI, i] - (scaled[X, i] / h) * rate
-        out[i] = law
-        if i < nb + nu + nc:
-            moved = force[i] - (force[i] - law) / (1.0 + scaled[X, i] * scaled[DIAGONAL, i])
-            error = abs(force[i] - (moved if i < nb else max(moved, 0.0))) / scale
-            if i < nb:
-                worst = (larger(worst[0], error), worst[1], worst[2])
-            elif i < nb + nu:
-                worst = (worst[0], larger(worst[1], error), worst[2])
-            else:
-                worst = (worst[0], worst[1], larger(worst[2], error))
-    rub = 0.0
+    rub, tangential = 0.0, own.rows[LAW]
     for c in range(nc):
-        t, size = nb + nu + nc + c * nt, 0.0
-        stiffest = 0.0
+        t, size, stiffest = first + c * nt, 0.0, 0.0
+        limit = terms.mu[c] * max(force[nb + nu + c], 0.0)
         for j in range(nt):
-            stiffest = max(stiffest, scaled[X, t + j] * scaled[DIAGONAL, t + j])
+            stiffest = max(stiffest, own.scaled[X, t + j] * own.scaled[DIAGONAL, t + j])
         for j in range(nt):
             # one step for the tangents of a contact, or a sliding force would be turned
-            out[t + j] = force[t + j] - (force[t + j] - out[t + j]) / (1.0 + stiffest)
-            size += out[t + j] * out[t + j]
-        size, limit, error = math.sqrt(size), terms.mu[c] * max(force[nb + nu + c], 0.0), 0.0
+            law = _law(layout, terms, h, own, t + j) if limit > 0.0 else 0.0
+            tangential[t + j] = force[t + j] - (force[t + j] - law) / (1.0 + stiffest)
+            size += tangential[t + j] * tangential[t + j]
+        size, error = math.sqrt(size), 0.0
         held = limit / size if size > limit else 1.0
         for j in range(nt):
-            error += (force[t + j] - held * out[t + j]) ** 2
-        rub = larger(rub, math.sqrt(error) / scale)
-    return Residuals(worst[0], worst[1], worst[2], rub)
+            error += (force[t + j] - held * tangential[t + j]) ** 2
+        rub = larger(rub, math.sqrt(error))
+    return Residuals(
+        _worst(layout, terms, h, own, force, 0, nb) / scale,
+        _worst(layout, terms, h, own, force, nb, nb + nu) / scale,
+        _worst(layout, terms, h, own, force, nb + nu, first) / scale,
+        rub / scale,
+    )
+
+
+@kernel
+def _worst(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array, begin: int, end: int) -> float:
+    """The largest change of its own force that the law of a row asks for, N; one-sided unless bilateral."""
+    worst = 0.0
+    for i in range(begin, end):
+        law = _law(layout, terms, h, own, i)
+        moved = force[i] - (force[i] - law) / (1.0 + own.scaled[X, i] * own.scaled[DIAGONAL, i])
+        worst = larger(worst, abs(force[i] - (moved if i < layout.nb else max(moved, 0.0))))
+    return worst
+
+
+@kernel
+def _law(layout: Layout, terms: Terms, h: float, own: Scratch, i: int) -> float:
+    """The force that a row's spring and damper have with the acceleration `HALFWAY`, N."""
+    if own.scaled[X, i] == 0.0:
+        return 0.0
+    rate = own.scaled[RATE, i] + h * row_times(layout, terms.G, i, own.motion[HALFWAY])
+    K, B = terms.numbers[STIFFNESS, i], terms.numbers[DAMPING, i]
+    return -K * terms.numbers[PHI, i] - (h * K + B) * rate
 
 
 @kernel

@@ -14,6 +14,8 @@ from routh.compiling import distinct, kernel
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.constraints.data import (
     ACCELERATION,
+    DENSE,
+    DIAGONAL,
     FEW_ROWS,
     FORCE,
     RIGHT,
@@ -29,6 +31,7 @@ from routh.kernels.constraints.data import (
     S,
     Scratch,
     Terms,
+    X,
     Y,
 )
 from routh.kernels.constraints.elimination import eliminate
@@ -43,8 +46,11 @@ LIKE_SIZES = 1e-4  # and the smallest of these squares, as a share of the larges
 @kernel
 def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> bool:
     """Forces, acceleration and the springs' wishes in given modes; False where they cannot be told."""
-    k = _gather(layout, terms, own, modes)
     x, acceleration, y = own.motion[WHITE], own.motion[ACCELERATION], own.rows[Y]
+    if layout.way == DENSE and layout.nc == 0 and _one_sided(layout, own, modes):
+        unwhiten(layout, terms.half, x, acceleration)
+        return True
+    k = _gather(layout, terms, own, modes)
     if k == 0:
         for j in range(len(x)):
             x[j] = 0.0
@@ -226,6 +232,106 @@ def _few(layout: Layout, own: Scratch, k: int) -> bool:
             for a in range(layout.width[p]):
                 y[i] -= own.measure[i, a] * x[layout.columns[p, a]]
     return True
+
+
+@kernel
+def _one_sided(layout: Layout, own: Scratch, modes: Modes) -> bool:
+    """Without contacts: forces and wishes in ``(I + F^T F) x = F^T c``, refined; False as `_many`.
+
+    The sums over rows stay from one set of rows to the next, which differ in few.
+    """
+    nv, nb, n, scaled = len(layout.start), layout.nb, len(layout.pattern), own.scaled
+    acting, changed = 0, 0
+    for i in range(n):
+        acts = int(i < nb or modes.acts[i - nb] != SEPARATES)
+        acting, changed = acting + acts, changed + int(int(own.weight[i] > 0.0) != acts)
+    if acting < MANY_ROWS * nv or (changed > n // 8 and not _alike(own)):
+        return False
+    ratio, x, A, side = own.rows[RIGHT], own.motion[WHITE], own.dense[0], own.right[0]
+    anew = changed > n // 8
+    for i in range(n):
+        acts = i < nb or modes.acts[i - nb] != SEPARATES
+        before, own.weight[i] = own.weight[i], scaled[X, i] if acts else 0.0
+        if anew:
+            ratio[i] = scaled[C, i] / scaled[S, i] if scaled[S, i] > 0.0 else 0.0
+        elif own.weight[i] != before:
+            for a in range(nv):
+                push = (own.weight[i] - before) * own.white[i, a]
+                own.sums[nv, a] += push * ratio[i]
+                for b in range(nv):
+                    own.sums[a, b] += push * own.white[i, b]
+    if anew:
+        _sum_up(own.white, own.weight, ratio, own.sums)
+    for i in range(nv):
+        side[i] = own.sums[nv, i]
+        for j in range(nv):
+            A[i, j] = own.sums[i, j] + (1.0 if i == j else 0.0)
+        x[i] = 0.0
+    if not factorise(A, own.pivots, nv):
+        return False
+    for turn in range(2):
+        substitute(A, own.pivots, side, nv)
+        for j in range(nv):
+            x[j] += side[j]
+        _pull(own.white, own.scaled[X], own.weight, ratio, x, own.rows[FORCE], own.rows[WISH], side)
+        if turn == 0:
+            for j in range(nv):
+                side[j] -= x[j]
+    return True
+
+
+@kernel
+def _alike(own: Scratch) -> bool:
+    """Whether sums over rows keep enough digits: all are of like size, and together not too stiff."""
+    total, least, most = 0.0, math.inf, 0.0
+    for i in range(len(own.weight)):
+        square = own.scaled[X, i] * own.scaled[DIAGONAL, i]
+        total, least, most = total + square, min(least, square), max(most, square)
+    return total < GRAM_STIFFNESS and least > LIKE_SIZES * most
+
+
+@distinct
+def _sum_up(white: Array, weight: Array, ratio: Array, sums: Array) -> None:
+    """Sums of ``weight w w^T`` and, in the last row, ``weight ratio w`` over rows w, four at a time."""
+    n, width = white.shape
+    for a in range(width + 1):
+        for b in range(width):
+            sums[a, b] = 0.0
+    for begin in range(0, n, 4):
+        i, j, k, m = begin, min(begin + 1, n - 1), min(begin + 2, n - 1), min(begin + 3, n - 1)
+        left = n - begin
+        one, two = weight[i], weight[j] if left > 1 else 0.0
+        three, four = weight[k] if left > 2 else 0.0, weight[m] if left > 3 else 0.0
+        for a in range(width):
+            p, q, r, s = one * white[i, a], two * white[j, a], three * white[k, a], four * white[m, a]
+            sums[width, a] += (p * ratio[i] + q * ratio[j]) + (r * ratio[k] + s * ratio[m])
+            for b in range(width):
+                sums[a, b] += (p * white[i, b] + q * white[j, b]) + (r * white[k, b] + s * white[m, b])
+
+
+@distinct
+def _pull(
+    white: Array, X: Array, weight: Array, ratio: Array, x: Array, force: Array, wish: Array, sums: Array
+) -> None:
+    """Forces of rows that act, wishes of all, and the sum of the forces' pushes."""
+    n, width = white.shape
+    for a in range(width):
+        sums[a] = 0.0
+    for begin in range(0, n, 4):  # four at a time, the last again where there are fewer
+        i, j, k, m = begin, min(begin + 1, n - 1), min(begin + 2, n - 1), min(begin + 3, n - 1)
+        p, q, r, s = ratio[i], ratio[j], ratio[k], ratio[m]
+        for a in range(width):
+            p -= white[i, a] * x[a]
+            q -= white[j, a] * x[a]
+            r -= white[k, a] * x[a]
+            s -= white[m, a] * x[a]
+        wish[i], wish[j], wish[k], wish[m] = X[i] * p, X[j] * q, X[k] * r, X[m] * s
+        p, q, r, s = weight[i] * p, weight[j] * q, weight[k] * r, weight[m] * s
+        force[i], force[j], force[k], force[m] = p, q, r, s
+        left = n - begin
+        q, r, s = q if left > 1 else 0.0, r if left > 2 else 0.0, s if left > 3 else 0.0
+        for a in range(width):
+            sums[a] += (white[i, a] * p + white[j, a] * q) + (white[k, a] * r + white[m, a] * s)
 
 
 @distinct
