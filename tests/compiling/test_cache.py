@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from routh.compiling import cache, compile_seconds, distinct, is_ready, kernel, native
+from routh.compiling import cache, compile_seconds, distinct, kernel, native
 
 VALUES = np.array([1.0, 2.0, 4.0])
 SCALE, TABLE = 3.0, np.array([1.0, 2.0])
@@ -67,9 +67,9 @@ def compiles(function, *arguments):
 
 
 def test_a_second_process_loads_from_disk_and_does_not_compile(folder):
-    assert not is_ready(fresh(), VALUES)
+    assert not fresh().is_ready(VALUES)
     assert compiles(fresh(), VALUES) == (True, 27.0)
-    assert is_ready(fresh(), VALUES)
+    assert fresh().is_ready(VALUES)
     assert compiles(fresh(), VALUES) == (False, 27.0)
 
 
@@ -186,7 +186,7 @@ def test_without_a_home_kernels_work(monkeypatch, caplog):
     monkeypatch.setattr(Path, "home", nobody)
     with caplog.at_level(logging.WARNING, "routh.compiling"):
         assert compiles(fresh(), VALUES) == (True, 27.0)
-        assert not is_ready(kernel(pair_of), VALUES)
+        assert not kernel(pair_of).is_ready(VALUES)
     assert "home" in caplog.text
 
 

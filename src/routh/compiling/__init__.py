@@ -10,14 +10,15 @@ A kernel is scalar: loops over numbers and arrays. So the kinds of its arguments
 it, and its syntax tree can be written down as LLVM's text in one go. There is one translator and two doors,
 of public API only. In this order they are read:
 
-1. ``translator``: from source to text. ``values`` (what an expression stands for), ``writing`` (the words for
+1. ``translator``: from source to text. ``values`` (what an expression stands for), ``writer`` (the words for
    numbers), ``expressions`` and ``statements`` (through the syntax tree), ``program`` (functions together).
    ``rows``: names for the rows of an array.
 2. ``native``, the CPU's door: text to an object file by llvmlite, linked and called. ``arguments``: what a
-   call needs of its arguments. ``cache``: object files on disk. ``clock``: who waits for it.
+   call needs of its arguments; `bound` looks at them once, for many calls. ``cache``: object files on disk.
+   ``clock``: who waits for it.
 3. ``ptx``, the GPU's door: the same text to PTX by llvmlite. ``threads`` and ``translator.entries``: what a
    thread may do besides. ``driver``: NVIDIA's driver, or a simulator. ``device``, ``dlpack``: a GPU's arrays.
-4. ``elementary``: logarithms and exponentials, so that all machines give equal bits. ``copying``: functions
+4. ``elementary``: logarithms and exponentials, so that all machines give equal bits. ``copies``: functions
    with all that they call as kernels, for a GPU, or as plain Python to look inside.
 """
 
@@ -52,7 +53,6 @@ __all__ = [
     "gpu_kernel",
     "inlined",
     "interpreted",
-    "is_ready",
     "kernel",
     "on_device",
 ]
@@ -114,11 +114,6 @@ def c_function(function: Plain, elements: Sequence[str]) -> Foreign:
     return import_module("routh.compiling.native").Kernel(function).c_function(elements)
 
 
-def is_ready(function: Foreign, *arguments: Foreign) -> bool:
-    """Whether a call of a kernel with these arguments would not compile."""
-    return bool(function.is_ready(*arguments))
-
-
 def bound(function: Foreign, *arguments: Foreign) -> Callable[[], Foreign]:
     """The call of a kernel with these arguments, for many calls of a few microseconds each.
 
@@ -156,7 +151,7 @@ class Patient:
     def _is_worth_it(self, arguments: Foreign) -> bool:
         if self._spent < TO_LOAD:
             return False
-        if self._spent > TO_COMPILE or is_ready(self._kernel, *arguments):
+        if self._spent > TO_COMPILE or self._kernel.is_ready(*arguments):
             self._spent = math.inf  # to ask again would cost more than a small problem does
             return True
         return False

@@ -37,13 +37,7 @@ TUPLES = VIEW + 12
 IS_INTEGER, IS_TUPLE = 1 << 24, 1 << 26  # Py_TPFLAGS_LONG_SUBCLASS, Py_TPFLAGS_TUPLE_SUBCLASS
 STRIDES_AND_FORMAT = 0x18 | 0x04  # PyBUF_STRIDES | PyBUF_FORMAT
 INT = 0xFFFFFFFF  # bits of C's int
-_LETTERS: dict[str, Foreign] = {
-    "f": "d",
-    "i": "q",
-    "u": "Q",
-    "w": "Q",
-    "b": "q",
-}  # of words that are results, to memoryview
+_LETTERS: Foreign = {"f": "d", "i": "q", "u": "Q", "w": "Q", "b": "q"}  # of results, to memoryview
 
 PyObject_Type, Py_DecRef = CFunction("PyObject_Type"), CFunction("Py_DecRef")
 PyType_GetFlags, PyErr_Occurred = CFunction("PyType_GetFlags"), CFunction("PyErr_Occurred")

@@ -82,10 +82,8 @@ def faithful(kernel: Foreign) -> Foreign:
     """A kernel as plain Python that computes what compiled code does; call it where NumPy does not warn."""
 
     def with_numbers_of_machines(function: Foreign) -> Foreign:
-        names = {
-            name: typed(one) if type(one) is float else one for name, one in function.__globals__.items()
-        }
-        names = _BUILTIN | names
+        around = function.__globals__.items()
+        names = _BUILTIN | {name: typed(one) if type(one) is float else one for name, one in around}
         if names.get("math") is math:
             names["math"] = _FORGIVING_MATH
         code = function.__code__.replace(co_consts=typed(function.__code__.co_consts))

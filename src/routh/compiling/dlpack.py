@@ -18,9 +18,7 @@ HOST, CUDA = 1, 2
 _pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
-_ALIVE: WeakValueDictionary[int, np.ndarray] = (
-    WeakValueDictionary()
-)  # given, and the taker is not done with it
+_ALIVE: WeakValueDictionary[int, np.ndarray] = WeakValueDictionary()  # until the taker is done with it
 
 
 class _Given:

@@ -87,15 +87,12 @@ class Kernel:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
         kinds = self._kinds(arguments + defaults_after(self.py_func, len(arguments)))
         known = any(entry.kinds == kinds for entry in list(self._made.values()))
-        return known or disk.has(self.name, self._key(kinds))
+        return known or disk.has(self.name, self.key(kinds, _door))
 
     def c_function(self, elements: Sequence[str]) -> Foreign:
-        """The same as a function of C: addresses of arrays with these elements, then the length of each.
-
-        Keep what is returned alive while its ``.address`` is in use.
-        """
+        """The same as a function of C: see `routh.compiling.c_function`."""
         kinds = tuple(array_kind(element, 1) for element in elements)
-        return while_listening(lambda: _linked(self, kinds, self._key(kinds, "C"), _c_door))
+        return while_listening(lambda: _linked(self, kinds, _c_door))
 
     def _kinds(self, arguments: tuple[Foreign, ...]) -> tuple[Kind, ...]:
         names = zip(self.py_func.__code__.co_varnames, arguments, strict=False)
@@ -105,17 +102,16 @@ class Kernel:
     def _digest(self) -> str:
         return disk.digest_of(self)
 
-    def _key(self, kinds: tuple[Kind, ...], door: str = "") -> str:
+    def key(self, kinds: tuple[Kind, ...], door: Plain) -> str:
         """Under which the code for arguments of these kinds is kept."""
-        words = machine_words(), disk.digest_of_translator(), self._digest, door, list(map(named, kinds))
-        return hashlib.sha256(repr(words).encode()).hexdigest()
+        return key_of(self._digest, kinds, door.__name__)
 
     def _entry(self, arguments: tuple[Foreign, ...]) -> _Entry:
         kinds, types = self._kinds(arguments), list(types_in(arguments))
         for entry in list(self._made.values()):
             if entry.kinds == kinds:  # other types of the same kinds
                 return entry._replace(types=types)
-        made = while_listening(lambda: _linked(self, kinds, self._key(kinds), _door))
+        made = while_listening(lambda: _linked(self, kinds, _door))
         run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(made.address)
         return _Entry(kinds, types, run, made.result)
 
@@ -203,31 +199,30 @@ def link(code: bytes, name: str) -> int:
         return int(_engine().get_function_address(name))
 
 
-def _linked(kernel: Kernel, kinds: tuple[Kind, ...], key: str, door: Callable[..., str]) -> _Linked:
+def key_of(digest: str, kinds: tuple[Kind, ...], *more: Foreign) -> str:
+    """Of code that is made from sources with this digest, for arguments of these kinds."""
+    words = machine_words(), disk.digest_of_translator(), digest, list(map(named, kinds)), *more
+    return hashlib.sha256(repr(words).encode()).hexdigest()
+
+
+def _linked(kernel: Kernel, kinds: tuple[Kind, ...], door: Callable[..., str]) -> _Linked:
     """The code of a kernel, from disk or compiled, as part of the process; made once, whoever else asks."""
+    key = kernel.key(kinds, door)
     with _LINKING:
         if key not in _LINKED:
-            code, result = _kept(kernel, key) or _compiled(kernel, kinds, key, door)
+            kept = disk.load(kernel.name, key)
+            with suppress(ImportError, AttributeError, ValueError):  # a result's class may be in no module
+                if kept is not None:
+                    result = _kind_of_names(kept[0])
+                    _LINKED[key] = _Linked(link(kept[1], f"routh.{key}"), result)
+                    return _LINKED[key]
+            with compiling(kernel.name):
+                program = Program()
+                name, result = program.function(kernel, kinds)
+                code = emitted(f"{program.text()}\n{door(f'routh.{key}', name, kinds, result)}")
+            disk.save(kernel.name, key, named(result), code)
             _LINKED[key] = _Linked(link(code, f"routh.{key}"), result)
         return _LINKED[key]
-
-
-def _kept(kernel: Kernel, key: str) -> tuple[bytes, Kind] | None:
-    kept = disk.load(kernel.name, key)
-    with suppress(ImportError, AttributeError, ValueError):  # the class of a result has no place in a module
-        return None if kept is None else (kept[1], _kind_of_names(kept[0]))
-    return None
-
-
-def _compiled(
-    kernel: Kernel, kinds: tuple[Kind, ...], key: str, door: Callable[..., str]
-) -> tuple[bytes, Kind]:
-    with compiling(kernel.name):
-        program = Program()
-        name, result = program.function(kernel, kinds)
-        code = emitted(f"{program.text()}\n{door(f'routh.{key}', name, kinds, result)}")
-    disk.save(kernel.name, key, named(result), code)
-    return code, result
 
 
 def kept_or_made(name: str, key: str, make: Callable[[], bytes]) -> bytes:
@@ -250,8 +245,7 @@ def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
         door = f"define i64 @routh.pack{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}"
         return emitted(f"{program.text()}\n{door}")
 
-    key = hashlib.sha256((machine_words() + disk.digest_of_translator()).encode()).hexdigest()
-    code = kept_or_made("arguments", key, make)
+    code = kept_or_made("arguments", key_of("", ()), make)
     function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p)
     found: Callable[[tuple[Foreign, ...], int], int] = function(link(code, "routh.pack"))
     return found

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import struct
 from collections.abc import Callable
 from typing import ClassVar
@@ -77,18 +76,14 @@ class GpuKernel:
 
     def _load(self, kinds: tuple[Kind, ...], threads: int) -> Foreign:
         if gpu().simulated:
-            key = self._key(kinds, "simulated")
+            key = native.key_of(disk.digest_of(self), kinds, "simulated")
             code = self._kept(key, lambda: native.emitted(self.simulation(kinds, key)))
             return gpu().load(native.link(code, f"routh.{key}"))
         chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
         called = [code.co_qualname for code in self.called]
-        key = self._key(kinds, chip, threads, self.registers, called, self.unrolled)
+        settings = chip, threads, self.registers, called, self.unrolled
+        key = native.key_of(disk.digest_of(self), kinds, *settings)
         return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
-
-    def _key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
-        translator, own = disk.digest_of_translator(), disk.digest_of(self)
-        words = native.machine_words(), translator, own, [native.named(kind) for kind in kinds], *more
-        return hashlib.sha256(repr(words).encode()).hexdigest()
 
     def _kept(self, key: str, make: Callable[[], bytes]) -> bytes:
         def announced() -> bytes:
