@@ -7,6 +7,10 @@ import pytest
 
 import routh
 from routh import tolerances
+from routh.kernels.common.arrays import MIXED, make_draw, make_outputs, make_rows
+from routh.kernels.events import TOLERANCE, with_default
+from routh.kernels.space.sample import run_range
+from routh.kernels.space.workspace import workspace
 from spatial_path import allowed, sample_faults, total_faults
 
 HALF = np.array([0.2, 0.15, 0.1])  # m
@@ -62,6 +66,27 @@ def test_paths_obey_the_model(tilt):
     assert outcomes.status_counts() == {routh.Status.SOLVED: 12}
     for k in range(12):
         assert max(sample_faults(outcomes, k).values()) <= allowed(outcomes, k)
+
+
+@pytest.mark.parametrize("tilt", [(1e-3, 7e-4), (-0.0128, 0.0099)])
+def test_derivatives_go_through_implicit_steps(tilt):
+    """All of these samples were told to be one-sided, since nothing went backwards through such steps."""
+    problem = crate(*tilt, slip=(0.3, -0.1))
+    rng = np.random.default_rng(1)
+    problem = problem.replace(v=problem.v + 0.02 * rng.normal(size=6))
+    of_v, of_mu = 0.3 * rng.normal(size=6), 0.3 * rng.normal(size=4)
+
+    def moved(share):
+        return problem.replace(v=problem.v + share * of_v, mu=problem.mu + share * of_mu)
+
+    outcomes, *beside = (routh.sample(moved(x), 24, seed=1, tolerance=2e-8) for x in (0.0, 1e-5, -1e-5))
+    found = outcomes.jacobian(wrt=("v", "mu"))
+    smooth = ~found["one_sided"]
+    assert smooth.sum() >= 8
+    slope = found["v"] @ of_v + found["mu"] @ of_mu
+    wrong = np.abs((beside[0].v - beside[1].v) / 2e-5 - slope).max(axis=1) / (1.0 + np.abs(slope).max(axis=1))
+    assert np.median(wrong[smooth]) < 1e-4
+    assert np.quantile(wrong[smooth], 0.9) < 1e-3
 
 
 def test_a_small_tilt_changes_the_set_by_little():
@@ -143,3 +168,17 @@ def test_landings_of_robots_that_were_not_solved(name, samples):
     assert outcomes.error.max() < 1e-3
     broken = outcomes.residual > routh.tolerances.RESIDUAL
     assert np.all(outcomes.error[broken] > outcomes.residual[broken])  # more than rounding of who checks
+
+
+def test_what_ends_slips_beside_many_contacts_is_told_contact_by_contact():
+    """Friction that ended slips was outside cones by 1e-5 contact by contact, where 1e-6 was told."""
+    with np.load(Path(__file__).parent / "robot_landings.npz") as stored:
+        fields = {key.split(".")[1]: stored[key] for key in stored if key.startswith("many_feet")}
+    rows, number = make_rows([routh.ImpactProblem(**fields)]), 2236
+    draw = make_draw(
+        number + 1, seed=45, row=0, rates=MIXED, persistence=0.0, poisson=False, tolerance=TOLERANCE
+    )
+    outputs = make_outputs(rows, 1, elastic=False)
+    run_range(rows, with_default(draw, 2), outputs, workspace(24), None, None, None, number, number + 1)
+    assert outputs.status[0, 0] == routh.Status.SOLVED
+    assert outputs.residual[0, 0] < outputs.error[0, 0] < 1e-4

@@ -21,6 +21,10 @@ from routh.validation import Array
 VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (wide(k) for k in range(7))
 LEAVES_CONE = wide(7)  # friction that kept a contact sticking beside a curve
 RATE_REACHED = wide(8)  # the normal rate of a held contact beside a curve, which jams
+# a solve of an implicit step, two for each, of which `who` is the number: `c` is where the step begins,
+# `length` that of the step, `rate` what was solved for, `change` the velocities at its end over its weight,
+# and `share` the slip at which contacts that stick creep when friction is at its most
+SOLVE = wide(9)
 # CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
 # after it; `who` says whether a slip ends or begins in it, or only goes straight on towards its end
 # (AIMED), or ends while it still turns (TURNING); `other` which contact's slip is its clock, or goes

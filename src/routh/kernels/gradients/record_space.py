@@ -18,6 +18,7 @@ from routh.kernels.space.workspace import Books, Corners, SpaceWork
 from routh.validation import Array
 
 SAME = 1e-12  # lengths that differ by less than this share of them are one
+ON_RIM = 1.0 - 1e-9  # share of its most beyond which friction is that of a slip
 FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest before
 
 
@@ -233,6 +234,56 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
     record.length[k] = h
     record.setter[k] = rec.MORE
     return k
+
+
+@kernel
+def write_instant(record: Record, work: SpaceWork, nc: int, event: int, who: int) -> int:
+    """An entry without length beside implicit steps: where they begin (NOBODY), or an event."""
+    k = next_entry(record)
+    write_pattern(record, k, work, nc, None, rec.SLIDES)
+    for i in range(nc):
+        if event != rec.NOBODY:  # an event depends on the state alone
+            record.role[k, i], record.face[k, i] = rec.FREE, rec.FRICTIONLESS
+        elif record.face[k, i] == rec.SLIDES and work.slip[i] == ws.ZERO:
+            record.face[k, i] = rec.TURNS
+    for a in range(3 * nc):
+        record.rate[k, a], record.change[k, a] = work.rate[a], work.change[a]
+    write_event(record, k, event, who, rec.NOBODY)
+    record.setter[k], record.length[k], record.direction[k, 0] = rec.MORE, 0.0, 1.0
+    return k
+
+
+@kernel
+def write_solve(
+    record: Record, work: SpaceWork, nc: int, m: int, of: Array, h: float, weight: float, number: int,
+    eps: float,
+) -> None:  # fmt: skip
+    """A solve of an implicit step of length h before it is walked: its rates ``of``, velocities `point`.
+
+    ``eps``: slip at which contacts creep that stick with friction at its most.
+    """
+    k = next_entry(record)
+    write_pattern(record, k, work, nc, None, rec.TURNS)
+    for a in range(3 * nc):
+        record.change[k, a] = work.point[a] / weight
+    for b in range(m):
+        i = work.pushing[b]
+        at = 3 * i
+        if work.role[i] == rec.HELD and of[3 * b] <= record.change[k, at] / work.gram[at, at]:
+            record.role[k, i], record.face[k, i] = rec.FREE, rec.FRICTIONLESS  # it has let go
+            continue
+        for part in range(3):
+            record.rate[k, at + part] = of[3 * b + part]
+        if work.mu[i] > 0.0:
+            f0, f1, most = of[3 * b + 1], of[3 * b + 2], work.mu[i] * of[3 * b]
+            slides = f0 * f0 + f1 * f1 > (ON_RIM * most) ** 2
+            record.face[k, i] = rec.TURNS if slides else rec.STICKS
+            if slides:  # a slip so slow that rounding has its direction is against friction, too
+                slip = math.sqrt(work.point[at + 1] ** 2 + work.point[at + 2] ** 2) / (most * weight)
+                record.change[k, at + 1], record.change[k, at + 2] = -slip * f0, -slip * f1
+    cone_margin(record, k, nc, work.mu)
+    write_event(record, k, rec.SOLVE, number, rec.NOBODY)
+    record.setter[k], record.length[k], record.share[k] = rec.MORE, h, eps
 
 
 @kernel

@@ -15,7 +15,7 @@ from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record, note_margin
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
 from routh.kernels.gradients.reverse_curve import back_along_curve, back_through_limit, list_slides
-from routh.kernels.gradients.reverse_rates import Given, ReverseWork, back_through_rates
+from routh.kernels.gradients.reverse_rates import GAMMA, Given, ReverseWork, back_through_rates
 from routh.validation import Array
 
 GROWS = 1e6  # times: a disturbance of 1e-12 comes to a millionth
@@ -167,6 +167,28 @@ def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, c
 
 
 @kernel
+def back_through_solves(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """Turn the bars after an implicit step, whose second solve is entry k, into those before it.
+
+    A solve finds rates r for which friction opposes, and held contacts rest at, ``d = b + G r``: the
+    equations of rates, with velocities b beside. So the lever, G's bar over r, is the bar of b. With the
+    weight g of both solves, ``b = c / g`` for the first and ``c / g + (h - g) / g G r`` of the first for the
+    second, at whose d the step ends.
+    """
+    n, h = len(own.of_state), record.length[k]
+    g = GAMMA * h
+    for a in range(n):
+        own.of_rate[a], own.of_change[a] = g * own.of_push[a], g * own.of_state[a]
+    back_through_rates(record, k, given, own)
+    for a in range(n):
+        own.of_rate[a], own.of_change[a] = (h - g) * own.of_push[a], (h - g) / g * own.lever[a]
+        own.of_state[a] = (own.lever[a] - own.of_change[a]) / g
+    back_through_rates(record, k - 1, given, own)
+    for a in range(n):
+        own.of_state[a] += own.lever[a] / g
+
+
+@kernel
 def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) -> None:
     """From the bar of the total impulse, ``bars[PUSH]``, to those of the start (STATE), G, mu and bounce.
 
@@ -202,6 +224,9 @@ def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None
         if curved is not None and record.event[k] == rec.CURVE:
             back_along_curve(record, k, given, own)
             back_to_stage(record, k, given, own)
+        elif curved is not None and record.event[k] == rec.SOLVE:
+            if record.who[k] == 2:
+                back_through_solves(record, k, given, own)
         elif record.event[k] != rec.AHEAD:
             own.fallen[0] = 0.0
             back_through_piece(record, k, given, own, curved)

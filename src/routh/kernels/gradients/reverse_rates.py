@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import apart, kernel
 from routh.compiling.rows import rows
 from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients import record as rec
@@ -21,6 +21,8 @@ from routh.kernels.gradients.record import Record
 from routh.validation import Array
 
 NODES = 4  # of a step
+GAMMA = 1.0 - math.sqrt(0.5)  # weight of a solve, as a share of its implicit step
+LEAST_CREEPING = 1e-6  # the least friction that counts for how a contact creeps
 DEPENDS = 1e-10  # of an equation's size: what is left of it below this says nothing that others do not
 
 
@@ -127,7 +129,7 @@ def is_given(face: int) -> bool:
     return face >= 0 or face == rec.SLIDES or face == rec.TURNS
 
 
-@kernel
+@apart
 def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     """The unknown rates of an entry; how many there are."""
     nc, width, corners = len(given.mu), own.rows.shape[1], given.corners
@@ -145,6 +147,9 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
         if face == rec.STICKS:
             for part in range(1, width):
                 add_unknown(own, m, i, part, part)
+                if record.event[k] == rec.SOLVE:  # what sticks creeps, in proportion to its friction
+                    most = max(given.mu[i] * record.rate[k, width * i], LEAST_CREEPING)
+                    own.grows[m] = -record.share[k] / (GAMMA * record.length[k] * most)
                 m += 1
         elif face >= rec.WALLS:
             base = face - rec.WALLS
@@ -193,7 +198,7 @@ def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -
             own.of_before[first + 1] += u0 * across
 
 
-@kernel
+@apart
 def pull_rates(
     record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
 ) -> None:
@@ -325,7 +330,7 @@ def take_equation(A: Array, pivots: np.ndarray, e: int, m: int) -> None:
             A[a, best] = 0.0
 
 
-@kernel
+@apart
 def add_unknown_rates(given: Given, own: ReverseWork, of: Array, rate: Array, m: int) -> bool:
     """Add to rates those of m unknowns that bring to rest what moves by ``of``; whether they are known."""
     width = own.rows.shape[1]

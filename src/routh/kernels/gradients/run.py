@@ -97,7 +97,7 @@ def digest(record: Record, nc: int) -> np.uint64:
     """A number that tells sequences of pieces and events apart."""
     value = BASIS
     for k in range(int(record.total[rec.ENTRIES])):
-        if record.event[k] == rec.CURVE:
+        if record.event[k] == rec.CURVE or record.event[k] == rec.SOLVE:
             continue  # how a curve is cut into steps is no decision
         for column in (record.event, record.who, record.other, record.setter):
             value = (value ^ np.uint64(column[k] + 8)) * MIX

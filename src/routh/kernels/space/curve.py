@@ -370,7 +370,7 @@ def step_curve(
     if kind == NORMAL_ZERO and not h > NO_STEP and m > 1 and work.course[STIFF] == 0.0 and not fine:
         work.course[STIFF] = 1.0
         return GO_ON, -1
-    way, error = (FROM_ZERO if begins else STEADY), TAIL * cost
+    way, error, alone = (FROM_ZERO if begins else STEADY), TAIL * cost, 0.0
     if slipping < 0:
         error = TAIL * last * h ** highest_power(work)
     elif kind != GO_ON:
@@ -388,12 +388,14 @@ def step_curve(
             work.course[MAY_END] = 0.0  # the same step again, as a curve
             return STEPPED, -1
         kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + outside
+        # what moves next to nothing all together is more contact by contact, as laws are checked
+        alone = beyond if m > 1 else 0.0
     if not work.trial[3 * work.pushing[0]] < LONGEST:
         return BROKEN, -1
     if m > 1 and not fine and not opposes_slips(work, m, allowed + error):
         work.course[STIFF] = 1.0
         return GO_ON, -1
-    work.course[ERROR] += error
+    work.course[ERROR] += max(error, alone)
     if record is not None:
         entry = write_curve(record, work, nc, m, h, clock, way)
         write_end(record, work, nc, m, books, h, kind, who)

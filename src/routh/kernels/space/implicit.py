@@ -13,6 +13,10 @@ import math
 
 from routh.compiling import apart, kernel
 from routh.kernels.common.small_linear import factorise, substitute
+from routh.kernels.gradients import record as rec
+from routh.kernels.gradients.record import Record, note_margin
+from routh.kernels.gradients.record_space import end_margin, write_instant, write_solve
+from routh.kernels.gradients.reverse_rates import GAMMA
 from routh.kernels.space.advance import add_up, check_piece, effects, write_trace
 from routh.kernels.space.newton import (
     FINEST,
@@ -49,7 +53,6 @@ from routh.kernels.space.workspace import (
 )
 from routh.validation import Array
 
-GAMMA = 1.0 - math.sqrt(0.5)
 # quadrature of order three with nodes 0, GAMMA and 1, less the weights of the step
 OFF0 = 0.5 - 1.0 / (6.0 * GAMMA)
 OFF1 = 1.0 / (6.0 * GAMMA * (1.0 - GAMMA)) - (1.0 - GAMMA)
@@ -67,7 +70,7 @@ MOST_STEPS = 200.0  # of a piece; then it is cut short, which is always allowed
 GROWS, SHRINKS, SAFETY = 8.0, 0.1, 0.85
 LOCAL = 10.0  # times the tolerance: what one step may miss by its estimate
 UNSURE = 2.0  # times its estimate: what a step reports
-PLACED = 1e-6  # an event this near is reached on a straight line
+PLACED, PLACED_FINELY = 1e-6, 1e-10  # an event this near is reached on a straight line; for derivatives
 CREEP = 10.0  # times eps: slips below this are none at the end of a piece
 RESTS = 1e-10  # normal velocities of held contacts below this are none
 FINE = 1e-8  # of its length: what a step may miss where the path is written down
@@ -77,6 +80,7 @@ NEARLY, HALFWAY = 0.9, 0.6  # how far to that end a step may go
 HALVINGS = 6  # of a step in which larger ones end, or turn far
 TURNS, KINKED = 0.1, 0.5  # KINKED: times what `missed_slips` finds, what the velocity may be off by
 TINY = 1e-11
+TURNED = 0.9  # cosine of the angle beyond which a slip that turns in a step may have ended
 
 
 @kernel
@@ -250,11 +254,11 @@ def begin_events(work: SpaceWork, nc: int) -> None:
 
 @kernel
 def place_event(
-    work: SpaceWork, nc: int, m: int, books: Books, h: float, eps: float
+    work: SpaceWork, nc: int, m: int, books: Books, h: float, eps: float, placed: float
 ) -> tuple[float, int, int, bool]:
     """The first event within a step of length h that `both_stages` took: (length, kind, contact, solved).
 
-    `pushed` belongs to that length. GO_ON: there is none.
+    `pushed` belongs to that length. GO_ON: there is none. ``placed``: see PLACED.
     """
     value, kind, who, rate = farthest_event(work, nc, m, books, h, False)
     if not value > 0.0:
@@ -263,7 +267,7 @@ def place_event(
     for number in range(60):
         row = who if kind == NORMAL_ZERO else nc + who
         near = -value / rate if rate != 0.0 else math.inf
-        if abs(value) <= PLACED and abs(near) <= 0.02 * h and abs(near) <= 1e-3:
+        if abs(value) <= placed and abs(near) <= 0.02 * h and abs(near) <= 1e-3:
             for at in range(3 * m):
                 work.pushed[at] += near * work.stage2[at]
             work.course[ERROR] += near * near / max(h, 1e-12)
@@ -369,6 +373,66 @@ def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
 
 
 @kernel
+def write_rates(work: SpaceWork, nc: int, m: int, of: Array) -> None:
+    """`rate` and `change` of the rates ``of``."""
+    for row in range(3 * nc):
+        work.rate[row], work.change[row] = 0.0, changed_by(work, m, of, row, 1.0)
+    put(work, m, of, work.rate)
+
+
+@kernel
+def write_reversal(record: Record, work: SpaceWork, nc: int, m: int, h: float, eps: float) -> None:
+    """The end of a slip that begins anew within the step, to the record, as an event before the step.
+
+    A step has no place for it: how far it is decides for how long friction has which direction.
+    """
+    ended = 0
+    for a in range(m):
+        i = work.pushing[a]
+        at = 3 * i + 1
+        t0, t1, e0, e1 = work.now[at], work.now[at + 1], work.point[at], work.point[at + 1]
+        slip, after, along = math.sqrt(t0 * t0 + t1 * t1), math.sqrt(e0 * e0 + e1 * e1), t0 * e0 + t1 * e1
+        if min(slip, after) <= CREEP * eps or along >= TURNED * slip * after:
+            continue
+        ended += 1
+        closing = -(t0 * changed_by(work, m, work.begin, at, 1.0)) / slip
+        closing -= t1 * changed_by(work, m, work.begin, at + 1, 1.0) / slip
+        if ended > 1 or along > 0.0 or not closing * h > slip:
+            note_margin(record, 0.0)  # it turns, or another one ends as well
+            return
+        write_rates(work, nc, m, work.begin)
+        k = write_instant(record, work, nc, rec.VANISHES, i)
+        record.direction[k, 0], record.direction[k, 1], record.direction[k, 2] = 0.0, t0 / slip, t1 / slip
+
+
+@kernel
+def write_step(record: Record, work: SpaceWork, nc: int, m: int, books: Books, h: float, eps: float) -> None:
+    """Both solves of a step to the record."""
+    for row in range(3 * nc):
+        work.point[row] = work.now[row] + changed_by(work, m, work.pushed, row, 1.0)
+    write_reversal(record, work, nc, m, h, eps)
+    for row in range(3 * nc):
+        work.point[row] = work.now[row] + changed_by(work, m, work.stage1, row, GAMMA * h)
+    write_solve(record, work, nc, m, work.stage1, h, GAMMA * h, 1, eps)
+    for row in range(3 * nc):
+        work.point[row] = work.now[row] + changed_by(work, m, work.pushed, row, 1.0)
+    write_solve(record, work, nc, m, work.stage2, h, GAMMA * h, 2, eps)
+    if books is not None:
+        note_margin(record, 0.0)  # what is stored and returned on the way is not gone through
+
+
+@kernel
+def write_end(record: Record, work: SpaceWork, nc: int, m: int, kind: int, who: int) -> None:
+    """The event that ended the steps to the record, after the last of them was walked."""
+    last = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
+    write_rates(work, nc, m, work.stage2)
+    k = write_instant(record, work, nc, rec.VANISHES if kind == NORMAL_ZERO else rec.LENGTH_OVER, who)
+    for i in range(nc):
+        moves = work.now[3 * i] != record.c[last, 3 * i]
+        end_margin(record, k, work, i, moves, record.face[last, i] == rec.TURNS)
+
+
+@kernel
 def stop_creeping(work: SpaceWork, m: int, snap: float) -> None:
     """Slips of contacts that stick are none; what that changes counts as error."""
     for a in range(m):
@@ -432,7 +496,9 @@ def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
 
 
 @apart
-def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float) -> tuple[int, int]:
+def step_stiff(
+    work: SpaceWork, nc: int, m: int, books: Books, record: Record | None, tolerance: float
+) -> tuple[int, int]:
     """One implicit step: (why the piece ended, contact); STEPPED: it has not.
 
     A solve that fails is tried with shorter steps; then what is held is let go, which is always allowed.
@@ -458,9 +524,12 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
     following = h * min(GROWS, SAFETY * math.pow(allowed / max(error, 1e-300), 1.0 / 3.0))
     begin_events(work, nc)
     ends_at_cut = h >= work.course[CUT]
-    h, kind, who, solved = place_event(work, nc, m, books, h, eps)
+    placed = PLACED if record is None else PLACED_FINELY
+    h, kind, who, solved = place_event(work, nc, m, books, h, eps, placed)
     if not solved:
         return let_go(work, m), -1
+    if record is not None:
+        write_step(record, work, nc, m, books, h, eps)
     work.course[ERROR] += UNSURE * error + KINKED * missed_slips(work, m, eps)
     if work.trace.shape[0] > 0:
         write_finely(work, m, h, eps)
@@ -473,9 +542,13 @@ def step_stiff(work: SpaceWork, nc: int, m: int, books: Books, tolerance: float)
     if kind == GO_ON:
         if ends_at_cut or work.course[TAKEN] >= MOST_STEPS or following > FARTHEST:
             kind = CUT_SHORT
+            if record is not None and not ends_at_cut:
+                note_margin(record, 0.0)  # where the last step ends is no event
         else:
             return STEPPED, -1
     stop_creeping(work, m, CREEP * eps)
+    if record is not None:
+        write_end(record, work, nc, m, kind, who)
     return kind, who
 
 

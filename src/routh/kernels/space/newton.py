@@ -25,7 +25,7 @@ from routh.compiling import apart, kernel
 from routh.kernels.common.one_contact import Pull, pulled_to_disc
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.space.straight import LONGEST
-from routh.kernels.space.workspace import DRIVEN, HELD, SLIDE, WALL, Corners, SpaceWork
+from routh.kernels.space.workspace import DRIVEN, ERROR, HELD, SLIDE, WALL, Corners, SpaceWork
 from routh.validation import Array
 
 SMOOTH = 1e-10  # slip, as a share of the speed, below which a contact sticks
@@ -388,6 +388,8 @@ def find_rates(work: SpaceWork, m: int, corners: Corners) -> bool:
         worst = rates_within(work, m, corners, FINE)
     if not worst <= NEARLY_CLOSED:
         return False
+    if worst > FINE:  # a straight piece with these rates knows no other error
+        work.course[ERROR] += worst
     for a in range(m):
         i, at = work.pushing[a], 3 * a
         # of two numbers with product zero the smaller is rounding

@@ -6,7 +6,7 @@ import math
 
 from routh.compiling import apart, kernel
 from routh.kernels.gradients.record import ENTRIES, NOBODY, Record, note_margin
-from routh.kernels.gradients.record_space import finish_straight, write_stage, write_straight
+from routh.kernels.gradients.record_space import finish_straight, write_instant, write_stage, write_straight
 from routh.kernels.space.advance import advance_straight, list_pushing
 from routh.kernels.space.curve import ALWAYS, FINE, step_curve
 from routh.kernels.space.implicit import begin_stiff, step_stiff
@@ -181,7 +181,7 @@ def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | Non
         work.course[CUT] = math.inf
         if work.course[SHARE] < 1.0:
             work.course[CUT] = work.course[SHARE] * min(normal_length(work, nc)[0], 4.0)
-    if record is not None:
+    if record is not None and work.course[PIECE] == 0.0:
         work.course[WRITTEN] = record.total[ENTRIES]
     return True
 
@@ -230,6 +230,8 @@ def advance_stage(
         if corners is None and is_curved(work, nc):
             if work.course[STIFF] >= (1.0 if tolerance > FINE else ALWAYS):
                 begin_stiff(work, nc, int(work.course[PUSHING]))
+                if record is not None:
+                    write_instant(record, work, nc, NOBODY, NOBODY)
                 return CREEPS
             work.course[JAMMED] = jamming_rate(work, nc)
             return CURVES
@@ -239,11 +241,11 @@ def advance_stage(
         if kind == STEPPED:
             return state
     if corners is None and state == CREEPS:
-        kind, moved = step_stiff(work, nc, int(work.course[PUSHING]), books, tolerance)[0], True
-        if record is not None:
-            note_margin(record, 0.0)  # these steps have no derivatives
+        kind, moved = step_stiff(work, nc, int(work.course[PUSHING]), books, record, tolerance)[0], True
         if kind == STEPPED:
             return state
-    if record is not None and moved and work.course[PIECE] == 0.0:
+        if record is not None and (kind == GO_ON or kind == BROKEN):
+            note_margin(record, 0.0)  # a solve failed: what was let go is no event
+    if record is not None and moved:  # a first piece that turned out to be stiff wrote nothing
         write_stage(record, nc, work.course[SHARE], int(work.course[WRITTEN]))
     return after_piece(work, nc, kind, moved and not (kind == BROKEN and is_curved(work, nc)))
