@@ -1,6 +1,8 @@
 """``routh simulate``: systems and robots, their events, ends, pictures and films."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from routh.cli.app import app
+from routh.sim import verify
 from routh.systems.catalogue import CATALOGUE
 
 CRATE = """<mujoco model="crate"><worldbody><geom name="floor" type="plane" size="1 1 1"/>
@@ -66,6 +69,23 @@ def test_time_steps_take_impacts_by_a_law():
     assert result.exit_code == 0, result.output
     futures = json.loads(result.stdout)["futures"]
     assert all(one["events"][0]["data"]["law"] == "SetValued" for one in futures)
+
+
+def test_what_a_motion_breaks_is_named(monkeypatch):
+    def too_strong(model, motion):
+        forces = {name: array.copy() for name, array in motion.forces.items()}
+        forces["contacts"][20, 0] = [1.0, 2.0]
+        return verify(model, replace(motion, forces=forces))
+
+    monkeypatch.setattr("routh.cli.simulate.verify", too_strong)
+    words = "zeno-block", "--duration", 1.2, "--law", "simultaneous", "--verify", "--no-picture"
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "Solutions of HP23 (53): 0 of 1." in result.output
+    assert re.search(r"Future 0 is none at \d+ of \d+ samples: friction cone of A at \S+ s", result.output)
+    data = json.loads(run(*words, "--json").stdout)
+    assert data["verified"] == [False]
+    assert data["broken"][0][0].startswith("friction cone of A at")
 
 
 def test_a_motion_that_ends_early_says_why_and_is_exit_code_1():

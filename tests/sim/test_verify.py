@@ -82,7 +82,10 @@ def test_forces_outside_the_cone_are_caught(block, motion):
 def test_forces_at_a_distance_are_caught(block, motion):
     forces = {name: array.copy() for name, array in motion.forces.items()}
     forces["contacts"][20, 1] = [1.0, 0.0]  # corner B is in the air
-    assert "force at a distance" in conditions(block.model, replace(motion, forces=forces))
+    verdict = verify(block.model, replace(motion, forces=forces))
+    (fault,) = (one for one in verdict.worst_violations() if one.condition == "force at a distance")
+    assert (fault.contact, fault.t, fault.index) == ("B", motion.t[20], 20)
+    assert f"broken: force at a distance of B at {motion.t[20]:.6g} s (sample 20)" in str(verdict)
 
 
 def impact_sample(motion):

@@ -28,7 +28,7 @@ from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
 from routh.models.spatial import SpatialModel
 from routh.problem import soon_sentence
-from routh.sim import Bundle, Event, Trajectory, simulate_many, step_through, verify
+from routh.sim import Bundle, Event, Trajectory, Verdict, simulate_many, step_through, verify
 from routh.systems.d19 import ConstrainedMotion
 from routh.text import for_rich
 from routh.validation import Array, Options, choice, deadline_of, real, seconds_left
@@ -93,9 +93,13 @@ def run_simulate(
     _tell(start, bundle, verdicts, output)
     written = _picture(start, bundle, place, request, output)
     told: Options = {"name": start.name, "duration": start.duration, "seed": request.seed, "seconds": seconds}
-    told |= {"law": request.law, "dt": request.dt, "verified": verdicts, "picture": written}
+    told |= {"law": request.law, "dt": request.dt, "picture": written}
+    told["verified"] = None if verdicts is None else [one.ok for one in verdicts]
+    told["broken"] = (
+        None if verdicts is None else [list(map(str, one.worst_violations())) for one in verdicts]
+    )
     output.emit(**told, futures=list(map(_as_data, bundle)), soon=bundle.soon)
-    return Exit.DONE if bundle.ok and all(verdicts or ()) else Exit.WITHOUT_RESULT
+    return Exit.DONE if bundle.ok and all(one.ok for one in verdicts or ()) else Exit.WITHOUT_RESULT
 
 
 def system_start(name: str, request: MotionRequest) -> Start:
@@ -161,16 +165,16 @@ def futures_of(start: Start, law: laws.ImpactLaw | None, request: MotionRequest)
     return Bundle(tuple(run(**step, stream=number, budget=seconds_left(deadline)) for number in streams))
 
 
-def _verdicts(model: Model, bundle: Bundle, request: MotionRequest, output: Output) -> list[bool] | None:
+def _verdicts(model: Model, bundle: Bundle, request: MotionRequest, output: Output) -> list[Verdict] | None:
     if not request.verify:
         return None
     if any(one.s is None for one in bundle):
         raise ValueError("--verify: is for motions event by event; time steps are approximations")
     with output.busy("verifying"):
-        return [verify(model, one).ok for one in bundle]
+        return [verify(model, one) for one in bundle]
 
 
-def _tell(start: Start, bundle: Bundle, verdicts: list[bool] | None, output: Output) -> None:
+def _tell(start: Start, bundle: Bundle, verdicts: list[Verdict] | None, output: Output) -> None:
     """The answer, then the events of one future or a table of all."""
     early = [one for one in bundle if not one.ok]
     few, many = int(bundle.impacts.min()), int(bundle.impacts.max())
@@ -181,7 +185,13 @@ def _tell(start: Start, bundle: Bundle, verdicts: list[bool] | None, output: Out
     if early:
         lines.append(f"{len(early)} of {len(bundle)} ended early: {_end(early[0])}.")
     if verdicts is not None:
-        lines.append(f"Solutions of HP23 (53): {sum(verdicts)} of {len(verdicts)}.")
+        lines.append(f"Solutions of HP23 (53): {sum(one.ok for one in verdicts)} of {len(verdicts)}.")
+        for number, one in enumerate(verdicts):
+            count = len({fault.index for fault in one.violations})
+            lines += [
+                f"Future {number} is none at {count} of {len(bundle[number])} samples: {worst}."
+                for worst in one.worst_violations()[:1]
+            ]
     output.answer(lines)
     output.show("", _event_table(bundle[0]) if len(bundle) == 1 else _future_table(bundle))
     for line in soon_sentence(bundle.soon):

@@ -46,12 +46,21 @@ class Violation:
     condition: str
     index: int  # of the sample, or of the end of the interval
     size: float  # in units of what is allowed: above 1
+    t: float  # s
+    contact: str = ""  # by its name; empty where the condition is not one of a single contact
+
+    def __str__(self) -> str:
+        where = f" of {for_terminal(self.contact)}" if self.contact else ""
+        by = f"{self.size:.3g} times what is allowed"
+        return f"{self.condition}{where} at {self.t:.6g} s (sample {self.index}), {by}"
 
 
 @dataclass
 class Verdict:
     """What the check found; a NaN counts as broken."""
 
+    times: Array  # (T,) s, of the samples
+    contacts: tuple[str, ...] = ()
     violations: list[Violation] = field(default_factory=list)
     worst: dict[str, float] = field(default_factory=dict)  # per condition, in units of what is allowed
     checked: dict[str, int] = field(default_factory=dict)  # how often each condition was looked at
@@ -67,15 +76,23 @@ class Verdict:
             f"  {for_terminal(name)}: {self.checked[name]} times, worst {self.worst[name]:.2g}"
             for name in self.worst
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  broken: {one}" for one in self.worst_violations())])
 
-    def note(self, condition: str, index: int, size: float, allowed: float) -> None:
-        """One look at one condition: ``size`` against what is ``allowed``."""
+    def worst_violations(self) -> list[Violation]:
+        """The largest of each condition that is broken, largest first."""
+        largest: dict[str, Violation] = {}
+        for one in sorted(self.violations, key=lambda one: -one.size):
+            largest.setdefault(one.condition, one)
+        return list(largest.values())
+
+    def note(self, condition: str, index: int, size: float, allowed: float, contact: int = -1) -> None:
+        """One look at one condition, of one contact or of all: ``size`` against what is ``allowed``."""
         share = float(size) / allowed if allowed > 0.0 else (0.0 if size <= 0.0 else np.inf)
         self.checked[condition] = self.checked.get(condition, 0) + 1
         self.worst[condition] = max(self.worst.get(condition, 0.0), share if share == share else np.inf)
         if not share <= 1.0:
-            self.violations.append(Violation(condition, index, share))
+            name = self.contacts[contact] if contact >= 0 else ""
+            self.violations.append(Violation(condition, index, share, float(self.times[index]), name))
 
 
 class Evidence:
@@ -91,7 +108,7 @@ class Evidence:
         assert trajectory.impulses is not None
         self.model, self.trajectory, self.control = model, trajectory, control
         self.s, self.impulses = trajectory.s, trajectory.impulses
-        self.book = Verdict()
+        self.book = Verdict(trajectory.t, tuple(info.name for info in model.contacts))
         # an interval asks often: those of the last few configurations are kept
         self._kept = lru_cache(maxsize=_KEPT)(self._rows)
         self.mu = np.array([info.mu for info in model.contacts])
@@ -154,7 +171,7 @@ class Evidence:
         """Coulomb's cone; ``size`` is the force (N) or impulse (N s) that its error is a share of."""
         excess = max(float(np.linalg.norm(force[1:]) - self.mu[c] * force[0]), -float(force[0]))
         allowed = tolerances.VERIFY_FORCE * size * max(1.0, float(self.mu[c]))
-        self.book.note("friction cone", i, excess, allowed)
+        self.book.note("friction cone", i, excess, allowed, c)
 
     def dissipation(
         self,
@@ -173,7 +190,7 @@ class Evidence:
         defect = float(force[1:] @ slip) - self.mu[c] * float(force[0]) * least
         # a contact that sticks may creep by the noise, at which friction is anywhere in its cone
         allowed = size * max(1.0, float(self.mu[c])) * (tolerances.VERIFY_FORCE * speed + 2.0 * noise)
-        self.book.note("maximal dissipation", i, defect, allowed)
+        self.book.note("maximal dissipation", i, defect, allowed, c)
 
     def momentum(
         self, condition: str, i: int, unexplained: Array, share: float, unresolved: Array | float = 0.0
@@ -219,14 +236,14 @@ def check_impact(e: Evidence, i: int) -> None:
     velocity = J @ (after if kind == PathKind.IMPLICIT else 0.5 * (before + after))
     for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
         allowed = tolerances.VERIFY_GAP * e.reach[i] + (0.0 if away is None else float(away[c]))
-        e.book.note("force at a distance", i, e.gaps[i, c], allowed)
+        e.book.note("force at a distance", i, e.gaps[i, c], allowed, c)
         e.cone(i, c, impulse[c], size)
         if kind not in (PathKind.IMPLICIT, PathKind.STRAIGHT):
             continue
         unsure = float(noise[c])
         if e.restitution[c] == 0.0:
             power = float(impulse[c, 0]) * float(velocity[c, 0])
-            e.book.note("normal impulses dissipate", i, power, size * unsure)
+            e.book.note("normal impulses dissipate", i, power, size * unsure, c)
         slip = velocity[c, 1:]
         e.dissipation(i, c, impulse[c], slip, size=size, noise=unsure, directions=directions)
 
@@ -266,7 +283,10 @@ def check_outcomes(e: Evidence) -> None:
         if ends and e.trajectory.ok:
             q, closed = e.trajectory.q[i], e.gaps[i] <= tolerances.CLOSED_GAP
             approach = -(e.J(q)[:, 0] @ e.trajectory.v[i]) / e.noise(q, e.before_impact[i])
-            e.book.note("no approach after impacts", i, float(approach[closed].max(initial=0.0)), 1.0)
+            approach[~closed] = 0.0
+            if len(approach):
+                c = int(approach.argmax())
+                e.book.note("no approach after impacts", i, float(approach[c]), 1.0, c)
 
 
 def check_smooth(e: Evidence, i: int) -> None:
@@ -277,9 +297,6 @@ def check_smooth(e: Evidence, i: int) -> None:
     q0, q1, v0, v1 = trajectory.q[i - 1], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
     start, end = trajectory.forces["contacts after"][i - 1], trajectory.forces["contacts"][i]
     size = max(*(float(np.abs(f).max(initial=0.0)) for f in (start, end)), 1e-3 * e.strongest)
-    # forces that change within the last digits of t are not known better: light feet stop in nanoseconds
-    blur = 4.0 * float(np.spacing(t1)) / h * float(np.abs(end - start).max(initial=0.0))
-    size += blur / tolerances.VERIFY_FORCE
     _contact_law(e, i, i - 1, start, size)
     _contact_law(e, i, i, end, size)
     a0, a1 = _acceleration(e, t0, q0, v0, start), _acceleration(e, t1, q1, v1, end)
@@ -326,8 +343,8 @@ def _contact_law(e: Evidence, i: int, k: int, force: Array, size: float) -> None
     size = max(size, float(np.sqrt(free @ np.linalg.solve(e.model.mass(q), free))) / e.root(q).max())
     for c in map(int, pushing):
         e.cone(i, c, force[c], size)
-        e.book.note("force at a distance", i, e.gaps[k, c], tolerances.VERIFY_GAP * e.reach[k])
-        e.book.note("force while separating", i, abs(float(velocities[c, 0])), float(noise[c]))
+        e.book.note("force at a distance", i, e.gaps[k, c], tolerances.VERIFY_GAP * e.reach[k], c)
+        e.book.note("force while separating", i, abs(float(velocities[c, 0])), float(noise[c]), c)
         e.dissipation(i, c, force[c], velocities[c, 1:], size=size, noise=float(noise[c]))
 
 
@@ -412,8 +429,11 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
     arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
     flat = [np.reshape(array, (len(trajectory), -1)) for array in (*arrays, *trajectory.forces.values())]
     bad = np.flatnonzero(~np.all(np.isfinite(np.hstack(flat)), axis=1)).tolist()
-    if faults := [Violation("finite numbers", i, np.inf) for i in bad]:
-        return Verdict(faults, {"finite numbers": np.inf}, {"finite numbers": len(trajectory)})
+    if bad:
+        book = Verdict(trajectory.t)
+        for i in bad:
+            book.note("finite numbers", i, np.inf, 1.0)
+        return book
     evidence = Evidence(model, trajectory, control)
     _check_samples(evidence)
     zeno = {event.index: event for event in trajectory.events if event.kind == "zeno"}
@@ -433,7 +453,8 @@ def _check_samples(e: Evidence) -> None:
     """Lemma 4: no sample penetrates; ds = dt + sum of normal impulse; time never runs back or ahead of s."""
     for i, gaps in enumerate(e.gaps):
         if len(gaps):
-            e.book.note("penetration", i, float(-gaps.min()), tolerances.VERIFY_GAP * e.reach[i])
+            c = int(gaps.argmin())
+            e.book.note("penetration", i, float(-gaps[c]), tolerances.VERIFY_GAP * e.reach[i], c)
     for i, (dt, ds) in enumerate(zip(np.diff(e.trajectory.t), np.diff(e.s), strict=True), start=1):
         normal = float(e.impulses[i, :, 0].sum())
         rounding = 1e-12 * max(1.0, e.s[i])
