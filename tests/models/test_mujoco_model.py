@@ -1,6 +1,7 @@
 """MuJoCo models behind the protocol: derivatives, MuJoCo's own motion, and impacts that are verified."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -256,3 +257,27 @@ def test_a_crate_that_lands_nearly_flat_draws_from_the_set_of_its_landing():
         assert routh.sim.verify(model, motion).ok
         turning.append(first.data["v_after"][3])
     assert np.ptp(turning) > 0.3 * widest
+
+
+def test_a_mesh_with_many_corners_touches_with_some_and_says_how_far_the_others_reach():
+    """300 points of a sphere of 0.1 m: a plane from any side finds a chosen one within what is told."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(300, 3))
+    points *= 0.1 / np.linalg.norm(points, axis=1, keepdims=True)
+    numbers = " ".join(f"{x:.6f}" for x in points.ravel())
+    text = f"""<mujoco><asset><mesh name="ball" vertex="{numbers}"/></asset><worldbody>
+      <geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 0.3"><freejoint/>
+      <geom name="ball" type="mesh" mesh="ball"/></body></worldbody></mujoco>"""
+    model = mujoco.MjModel.from_xml_string(text)
+    with pytest.warns(UnrepresentedWarning, match=r"ball: touches with 64 of \d+ corners") as told:
+        robot = MujocoModel(model)
+    farther = 1e-3 * float(re.search(r"up to (\S+) mm", str(told[0].message)).group(1))
+    assert 1e-4 < farther < 0.02
+    assert len(robot.contacts) == 64
+    corners = np.array([touch.offset for touch in robot._touches])
+    given = np.array(model.mesh_vert, dtype=np.float64)
+    ways = rng.normal(size=(500, 3))
+    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    lost = (given @ ways.T).max(axis=0) - (corners @ ways.T).max(axis=0)
+    assert lost.min() >= 0.0
+    assert lost.max() <= 1.2 * farther  # directions between those that were compared

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ONE_POINT = "touches at one point only"
 _RIM = 8  # points on each rim of a cylinder
-_MOST_VERTICES = 64  # of a mesh over a plane
+_MOST_VERTICES, _DIRECTIONS = 64, 2000  # of a mesh over a plane; in which its corners are compared
 FAR = 0.02  # m, beyond which spheres around two shapes stand for them
 _REACH = 0.02  # m, from which on contacts of faces are looked at
 _PER_BODY = 16  # rows of faces; where more touch, the deepest count
@@ -58,7 +58,7 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
 
     ``self_contacts``: whether links of one robot can touch each other.
     """
-    planes, rolls, flat = (_of_kind(model, *kinds) for kinds in (["PLANE"], ["CYLINDER"], _FLAT))
+    planes, flat = _of_kind(model, "PLANE"), _of_kind(model, *_FLAT)
     found: list[Touch] = []
     notes: list[str] = []
     roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
@@ -72,14 +72,12 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
             first, second = second, first
         label = f"{geom_name(model, second)}/{geom_name(model, first)}"
         if planes[first]:
-            points = list(_points(model, second))
+            points = list(_points(model, second, notes))
             names = [label] if len(points) == 1 else [f"{label}#{k + 1}" for k in range(len(points))]
             found += [
                 Touch(name, first, second, mu, offset, radius)
                 for name, (offset, radius) in zip(names, points, strict=True)
             ]
-            if rolls[second]:
-                notes.append(f"{label}: rolls on {_RIM} points of each rim")
         else:
             found.append(Touch(label, first, second, mu))
             if flat[first] and flat[second]:
@@ -142,8 +140,11 @@ def _coefficients(dim: int, friction: Array) -> tuple[float, bool]:
     return float(friction[0]) if dim > 1 else 0.0, twists
 
 
-def _points(model: MjModel, geom: int) -> Iterator[tuple[Array | None, float]]:
-    """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point."""
+def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array | None, float]]:
+    """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point.
+
+    What they do not represent of it joins the ``notes``.
+    """
     kinds = engine().mjtGeom
     kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom])
     if kind == int(kinds.mjGEOM_SPHERE):
@@ -158,11 +159,18 @@ def _points(model: MjModel, geom: int) -> Iterator[tuple[Array | None, float]]:
         for angle in 2.0 * np.pi * np.arange(_RIM) / _RIM:
             for end in (-1.0, 1.0):
                 yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0
+        notes.append(f"{geom_name(model, geom)}: rolls on {_RIM} points of each rim")
     elif kind == int(kinds.mjGEOM_ELLIPSOID):
         yield None, 0.0
     elif kind == int(kinds.mjGEOM_MESH):
-        for vertex in _hull(model, geom):
-            yield vertex, 0.0
+        corners, count, out = _hull(model, geom)
+        if len(corners) < count:
+            others = f"the others reach up to {1e3 * out:.2g} mm farther"
+            notes.append(
+                f"{geom_name(model, geom)}: touches with {len(corners)} of {count} corners, {others}"
+            )
+        for corner in corners:
+            yield corner, 0.0
     else:
         raise ModelError(
             f"{geom_name(model, geom)}: shapes of type {kind} over a plane cannot be simulated; "
@@ -170,19 +178,25 @@ def _points(model: MjModel, geom: int) -> Iterator[tuple[Array | None, float]]:
         )
 
 
-def _hull(model: MjModel, geom: int) -> Array:
+def _hull(model: MjModel, geom: int) -> tuple[Array, int, float]:
+    """Corners (n, 3) m of a mesh, n at most 64; how many it has; how far, m, those left out reach out."""
     from scipy.spatial import ConvexHull
 
     mesh = int(model.geom_dataid[geom])
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     vertices = np.array(model.mesh_vert[start : start + count], dtype=np.float64)
     corners = vertices[ConvexHull(vertices).vertices]
-    if len(corners) > _MOST_VERTICES:
-        raise ModelError(
-            f"{geom_name(model, geom)}: its mesh has {len(corners)} corners, and a motion follows each; "
-            f"wanted at most {_MOST_VERTICES}, or a box or capsule in its place"
-        )
-    return corners
+    if len(corners) <= _MOST_VERTICES:
+        return corners, len(corners), 0.0
+    turn = np.arange(_DIRECTIONS) * np.pi * (3.0 - np.sqrt(5.0))  # golden angle: evenly over a sphere
+    up = (2.0 * np.arange(_DIRECTIONS) + 1.0) / _DIRECTIONS - 1.0
+    reach = corners @ np.array([np.sqrt(1.0 - up**2) * np.cos(turn), np.sqrt(1.0 - up**2) * np.sin(turn), up])
+    chosen = [0]
+    for _ in range(_MOST_VERTICES):  # the next is the one that reaches farthest out of those chosen before
+        out = reach.max(axis=0) - reach[chosen].max(axis=0)
+        if len(chosen) < _MOST_VERTICES:
+            chosen.append(int(reach[:, out.argmax()].argmax()))
+    return corners[chosen], len(corners), float(out.max())
 
 
 class Places:
