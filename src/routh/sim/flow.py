@@ -34,13 +34,15 @@ from routh.kernels.motion.runge_kutta import (
 )
 from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
+from routh.sim.short_steps import ShortStep
 from routh.validation import Array
 
-_STIFF, _SHARE = 3e-5, 0.2  # s: an implicit integrator takes over where steps would be shorter, by so much,
-_PATIENCE = 20  # for so many steps: slip that comes to its end is stiff for a few
+_SLOW, _SHORT = 3e-4, 2e-4  # s: where slip allows no longer steps compiled code follows it, in steps of that
+_STIFF, _LASTS = 3e-5, 5e-4  # s: an implicit integrator goes on where they would be so short, and it lasts
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
+_LAST_DIGITS = 1e-14  # share of the time by which an event is put before where its condition is broken
 _HALVINGS = 30  # how near to the start of a step a hop is looked for
 MOST_CONTACTS = 8  # of a compiled mode: for more, the linear algebra of SciPy and NumPy is as fast
 
@@ -59,43 +61,85 @@ class Options:
 class Course:
     """A motion in one mode that is under way, by SciPy's DOP853, for every model.
 
-    Where slow slip in space makes the motion stiff, SciPy's implicit Radau goes on with the same tolerances.
-    What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s). That is ``short`` where slip
-    that could turn bounds it, not what the integrator can follow.
+    Where slow slip in space makes the motion stiff, compiled code goes on through it (`ShortStep`), or
+    SciPy's implicit Radau where it lasts.
+    What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s). ``fastest`` is the greatest
+    speed |v|_M so far.
     """
 
-    short = False
-
     def __init__(
-        self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
+        self,
+        motion: ModeMotion,
+        t: float,
+        q: Array,
+        v: Array,
+        end: float,
+        options: Options,
+        fastest: float = 0.0,
     ) -> None:
-        self.motion, self._longest, self._end = motion, options.max_step, end
-        self._accuracy, self._stiff = {"rtol": options.rtol, "atol": options.atol}, 0
-        y, _, self.start = motion.settled(t, motion.begin(q, v))
+        self.motion, self.options, self._end, self._fastest = motion, options, end, fastest
+        self._y, self._slope, self.start = motion.settled(t, motion.begin(q, v))
         self.t_old = self.t = t
-        begin = motion.slope, t, y, end
-        self._solver: DOP853 | Radau = DOP853(*begin, max_step=options.max_step, **self._accuracy)
+        self._solver: DOP853 | Radau | None = None
+        self._short: ShortStep | None = None  # the last step, where it was one
+        self._bounded = False  # whether slip that could turn bounds it, not what the integrator can follow
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
-        solver, motion = self._solver, self.motion
-        bend, turning = motion.aim(solver.t, solver.y)
-        stiff = turning < min(_STIFF, _SHARE * min(bend, self._end - solver.t))
-        self._stiff = self._stiff + 1 if stiff else 0
-        if self._stiff > _PATIENCE and isinstance(solver, DOP853):
-            begin = motion.slope, solver.t, solver.y, self._end
-            implicit = {"first_step": turning, "jac": motion.stiff_jacobian}
-            self._solver = solver = Radau(*begin, **implicit, **self._accuracy)
-        if isinstance(solver, Radau):
-            turning = bend
-        solver.max_step = min(self._longest, turning)
-        self.short = turning < min(self._longest, solver.h_abs)
+        options, motion = self.options, self.motion
+        bend, turning = motion.aim(self.t, self._y)
+        self._short = None
+        stiff = turning < _STIFF and bend > _LASTS
+        if not stiff and turning < min(_SLOW, options.max_step) and motion.quick:
+            length = min(_SHORT, options.max_step, self._end - self.t)
+            accuracy = options.rtol, options.atol
+            short = ShortStep(
+                motion, self.t, self._y, length, self._fastest, accuracy=accuracy, tableau=_tableau()
+            )
+            if short.known:
+                self._short, self._dense, self._marks = short, short, short.marks()
+                self.t_old, self.t, self._y, self._solver = self.t, short.t, short(short.t), None
+                return True
+        solver, kind = self._solver, Radau if stiff else DOP853
+        if not isinstance(solver, kind):
+            own = {"jac": motion.stiff_jacobian, "first_step": min(turning, self._end - self.t)}
+            begin = motion.slope, self.t, self._y, self._end
+            solver = kind(*begin, rtol=options.rtol, atol=options.atol, **(own if stiff else {}))
+            self._solver = solver
+        bound = bend if stiff else turning
+        solver.max_step = min(options.max_step, bound)
+        self._bounded = bound < min(options.max_step, solver.h_abs)
+        solver.y, solver.f = self._y, self._slope
         solver.step()
         if solver.status == "failed":
             return False
-        self.t_old, self.t = float(solver.t_old), float(solver.t)
+        self.t_old, self.t, self._y = float(solver.t_old), float(solver.t), solver.y
         self._dense = solver.dense_output()
         return True
+
+    @property
+    def knows_stops(self) -> bool:
+        """Whether the last step ends where slip stops, so that nobody needs to look for it."""
+        return self._short is not None
+
+    @property
+    def stopped(self) -> tuple[int, ...]:
+        """Contacts whose slip came to its end with the last step, where that is known."""
+        return () if self._short is None else self._short.stopped
+
+    def times(self, grid: list[float], until: float) -> list[float]:
+        """Times of the last step before ``until`` at which it is sampled: the grid, or more if need be."""
+        if self._short is None:
+            count = _PER_SHORT_STEP if self._bounded else _PER_STEP
+            return _times(grid, self.t_old, self.t, until, count)
+        inside = [moment for moment in grid if self.t_old < moment]
+        return sorted({moment for moment in (*inside, *self._marks) if moment < until})
+
+    def nodes(self) -> list[float]:
+        """Times at which the last step is looked at, from its beginning to its end."""
+        if self._short is not None:
+            return [self.t_old, *self._marks, self.t]
+        return [self.t_old + node * (self.t - self.t_old) for node in _NODES]
 
     def looks(self, times: Sequence[float]) -> Iterable[Look]:
         """Gaps and margins at some times."""
@@ -110,7 +154,11 @@ class Course:
         at_a, at_b = function(a), function(b)
         if at_a == 0.0 or at_a * at_b > 0.0:
             return a if abs(at_a) < abs(at_b) else b
-        return float(brentq(function, a, b, xtol=1e-15, rtol=8.9e-16))
+        when = float(brentq(function, a, b, xtol=1e-18, rtol=8.9e-16))
+        back = math.ulp(when)
+        while at_a > 0.0 > function(when) and back < _LAST_DIGITS * when:
+            when, back = max(when - back, a), 2.0 * back  # forces may change within the last digits of time
+        return when
 
     def _gap(self, j: int, t: float) -> float:
         q = self.motion.split(self._dense(t))[0]
@@ -121,7 +169,8 @@ class Course:
         return float(self.motion.mechanism.normal_velocity(*state)[self.motion.free[j]])
 
     def _margin(self, j: int, t: float) -> float:
-        return float(self.motion.look(t, self._dense(t)).margin[j])
+        # without drift, as it will be recorded: near a stop the last digits of a velocity turn friction
+        return float(self.motion.look(t, self.motion.settled(t, self._dense(t))[0]).margin[j])
 
     def samples(self, times: Sequence[float]) -> list[Sample]:
         """The motion at some times, without drift."""
@@ -129,8 +178,7 @@ class Course:
 
     def settle(self) -> Sample:
         """The end of the step without drift, from which the motion goes on."""
-        solver = self._solver
-        solver.y, solver.f, last = self.motion.settled(solver.t, solver.y)
+        self._y, self._slope, last = self.motion.settled(self.t, self._y)
         return last
 
 
@@ -160,9 +208,10 @@ def run_mode(
         if not going or crawled > _MOST_CRAWLS:
             return Flow((*samples, course.settle()), "singular", contacts)
         hit = _first_event(course, options.gap, leaving)
+        if hit is None and course.stopped:
+            hit = course.t, "stick", course.stopped
         until = course.t if hit is None else hit[0]
-        count = _PER_SHORT_STEP if course.short else _PER_STEP
-        samples += course.samples(_times(waiting, course.t_old, course.t, until, count))
+        samples += course.samples(course.times(waiting, until))
         waiting = [moment for moment in waiting if moment >= until]
         if hit is not None:
             return Flow((*samples, *course.samples([until])), hit[1], hit[2])
@@ -186,15 +235,15 @@ def _times(grid: list[float], start: float, stop: float, until: float, count: in
 
 def _first_event(course: Course, gap: float, leaving: Set[int]) -> tuple[float, str, tuple[int, ...]] | None:
     """The earliest time in a step at which a gap closes or the mode ends, with what and where."""
-    motion, start, length = course.motion, course.t_old, course.t - course.t_old
-    times = [start + node * length for node in _NODES]
+    motion, times = course.motion, course.nodes()
     looks = iter(course.looks(times))
     before = next(looks)
     for t_before, t, now in zip(times, times[1:], looks, strict=False):
         hits = _gap_hits(course, before, now, t_before, t, gap, leaving)
         # margins of the mode that are broken, or, of slip, that have changed sign: there it turned back
         stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
-        for k in np.flatnonzero(stopped | ~(now.margin >= -tolerances.CONTACT_FORCE)):
+        broken = stopped | ~(now.margin >= -tolerances.CONTACT_FORCE)
+        for k in np.flatnonzero(broken & ~motion.slides if course.knows_stops else broken):
             begun = before.margin[k] > 0.0
             when = course.crossing("margin", int(k), t_before, t) if begun else t_before
             hits.append((when, *motion.kinds[k]))
@@ -259,9 +308,16 @@ class QuickCourse(Course):
     """A course by compiled code; raises `NotKnownError` where it does not know the forces."""
 
     def __init__(
-        self, motion: ModeMotion, t: float, q: Array, v: Array, end: float, options: Options
+        self,
+        motion: ModeMotion,
+        t: float,
+        q: Array,
+        v: Array,
+        end: float,
+        options: Options,
+        fastest: float = 0.0,
     ) -> None:
-        self.motion = motion
+        self.motion, self._fastest = motion, fastest
         self.t_old = self.t = t
         assert isinstance(motion.mechanism.model, PlanarModel)
         model = motion.mechanism.model.arrays
@@ -271,7 +327,11 @@ class QuickCourse(Course):
         slope, tried, way = np.zeros((3, len(y)))
         room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
         place, found = make_place(model), make_found(len(mode.does), 2, len(v))
-        self._way = Motion(model, mode, _tableau(), clock, *room, place, found)
+        self._way, self._short, self._bounded = (
+            Motion(model, mode, _tableau(), clock, *room, place, found, None),
+            None,
+            False,
+        )
         self._one = _room(motion, 1)
         self.start = self.settle()
 

@@ -8,7 +8,6 @@ an explicit integrator.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,9 +29,6 @@ from routh.validation import Array
 
 NO_SLIP = 1e-9  # m/s, below which slip in space has no direction of its own: the integrator knows no better
 _TURN = 3.0  # slip that turns may change by half of itself in a step, which is 1.5 of the times of a rate
-_ASIDE = 0.01 * NO_SLIP  # m/s, how far slip that keeps its direction may be from its line when it ends
-_STOP = 2.0  # slip that ends straight may be followed for twice as long as it lasts
-_BEND = 100.0  # 1/s: the acceleration of slip that ends changes its direction by less
 _SHORTEST = 1e-11  # s, steps are not cut below this for the sake of turning slip; light feet stop in 1e-9
 _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
@@ -40,32 +36,12 @@ _NUDGE = 1e-4  # share of slip by which it is changed to see how its friction an
 _STABLE = 1.5  # steps times rate that DOP853 and its dense output follow with ease
 
 
-def ends_straight(found: ModeForces, speed: Array, already: np.ndarray) -> np.ndarray:
-    """Which contacts of a mode stop so soon that what they leave of their line is no slip, (m,) bool.
-
-    With the acceleration a the slip s ends after |s| / |a|. By then the part of a across the slip, and what a
-    turns by, have moved it aside by less than can be told. ``speed`` (m,) m/s is how fast contacts slip.
-    Those that did so ``already`` (m,) go on while they slow down: slip has no direction near its end.
-    """
-    straight = np.zeros(len(speed), dtype=bool)
-    for i, (hold, push) in enumerate(zip(found.mode, found.acceleration[:, 1:], strict=True)):
-        if hold.direction is not None and (along := float(push @ np.asarray(hold.direction))) < 0.0:
-            size = float(np.linalg.norm(push))
-            across = math.sqrt(max(size**2 - along**2, 0.0))
-            slow = speed[i] * (across + _BEND * speed[i]) < _ASIDE * size
-            straight[i] = already[i] or (slow and speed[i] > NO_SLIP)  # slip that begins is as slow
-    return straight
-
-
-def turning_rates(
-    problem: ContactProblem, found: ModeForces, speed: Array, straight: np.ndarray
-) -> tuple[float, float]:
+def turning_rates(problem: ContactProblem, found: ModeForces, speed: Array) -> tuple[float, float]:
     """The fastest rates, 1/s, at which slip changes, and at which its direction answers a disturbance.
 
     An explicit integrator has to follow both, an implicit one the first alone. Both are 0 where nothing
     slides with friction. ``found`` are the forces of a mode that holds the problem's contacts in their order,
-    ``speed`` (m,) m/s how fast these slip, above zero. Those in ``straight`` (m,) bool keep their direction
-    until they stop.
+    ``speed`` (m,) m/s how fast these slip, above zero.
     """
     width, mode = problem.free.shape[1], found.mode
     rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and problem.mu[i] > 0.0]
@@ -74,15 +50,12 @@ def turning_rates(
     tangents = np.concatenate([np.arange(i * width + 1, (i + 1) * width) for i in rubbing])
     response = _slip_response(problem, mode, tangents)
     per_slip = np.zeros_like(response)  # friction against a change of slip, N s/m
-    turning = stopping = 0.0
+    turning = 0.0
     for k, i in enumerate(rubbing):
         along = np.asarray(mode[i].direction)
         across = np.eye(width - 1) - np.outer(along, along)
         strength = problem.mu[i] * abs(float(found.force[i, 0])) / float(speed[i])
         push = found.acceleration[i, 1:]
-        if straight[i]:
-            stopping = max(stopping, _STOP * float(np.linalg.norm(push)) / float(speed[i]))
-            continue
         at = slice(k * (width - 1), (k + 1) * (width - 1))
         per_slip[at, at] = strength * across
         # of slip, where it ends with this acceleration
@@ -92,7 +65,7 @@ def turning_rates(
     # near a singular mode the held contacts answer without bound, though the motion may go on: without them
     alone = float(np.linalg.norm(problem.G[np.ix_(tangents, tangents)] @ per_slip, 2))
     answer = min(float(np.linalg.norm(response @ per_slip, 2)), alone)
-    return max(_TURN * turning, stopping), answer
+    return _TURN * turning, answer
 
 
 def _slip_response(problem: ContactProblem, mode: Mode, tangents: np.ndarray) -> Array:
@@ -135,19 +108,20 @@ class ModeMotion:
         self.sticking = [hold.contact for hold in mode if hold.sticks]
         self.sliding = [hold.contact for hold in mode if not hold.sticks]
         self.size = self.nq + self.nv + len(mode) * mechanism.width
-        self._quick = len(mode) * mechanism.width <= MOST_ROWS
+        self.quick = len(mode) * mechanism.width <= MOST_ROWS
         self._found = make_found(len(mode), mechanism.width, self.nv)
         self._no_slip = np.zeros((len(mode), mechanism.width - 1))
         self._turns = mechanism.width > 2 and bool(self.sliding)
         mu = mechanism.mu[self.contacts]
-        self._held = Held(
+        self.held = Held(
             np.array(self.contacts, dtype=np.int64),
             np.array([hold.sticks for hold in mode], dtype=bool),
             np.array(mu, dtype=np.float64),
             np.zeros((len(mode), mechanism.width - 1)),
             np.zeros(len(mode), dtype=bool),
         )
-        self._take_aim(mode, self._held.straight)
+        self.aimed = np.array([hold.direction or (0.0,) * (mechanism.width - 1) for hold in mode])
+        self.held.way[:] = self.aimed.reshape(self.held.way.shape)
         self.mu, self.equations = mu, equations(self.contacts, mu, mechanism.width, mode)
         stuck = [i for i, hold in enumerate(mode) if hold.sticks]
         rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and mu[i] > 0.0]
@@ -167,12 +141,9 @@ class ModeMotion:
         """Configuration and velocity."""
         return y[: self.nq], y[self.nq : self.nq + self.nv]
 
-    def _take_aim(self, mode: Mode, straight: np.ndarray) -> None:
-        """Remember which way contacts slip where a step begins, and which keep to it."""
-        self._aimed, self._straight = mode, straight
-        for way, hold in zip(self._held.way, mode, strict=True):
-            way[:] = 0.0 if hold.direction is None else hold.direction
-        self._held.straight[:] = straight
+    def follow(self, way: Array, straight: np.ndarray | bool) -> None:
+        """Which way contacts slip, (m, nt), and which of them keep to it until they stop, (m,) bool."""
+        self.held.way[:], self.held.straight[:] = way, straight
 
     def problem(self, snapshot: Snapshot) -> ContactProblem:
         """The acceleration problem of the mode's contacts."""
@@ -192,28 +163,30 @@ class ModeMotion:
         """
         if not self._turns:
             return self.mode
-        slip = snapshot.contact_velocity[:, 1:]
-        return tuple(
-            hold if hold.sticks or straight else turned(hold, slip[hold.contact], any_way=any_way)
-            for hold, straight in zip(self._aimed, self._straight, strict=True)
-        )
+        slip, found = snapshot.contact_velocity[:, 1:], list(self.mode)
+        for i in self.rubbing:
+            hold = replace(self.mode[i], direction=tuple(self.held.way[i].tolist()))
+            straight = self.held.straight[i]
+            found[i] = hold if straight else turned(hold, slip[hold.contact], any_way=any_way)
+        return tuple(found)
 
     def aim(self, t: float, y: Array) -> tuple[float, float]:
         """A step begins here: remember which way contacts slip; the longest steps, s, that follow turns.
 
-        The first is for an implicit integrator, the second for an explicit one.
-        Slip that ends straight keeps its direction: it would turn by less than can be told, and steps would
-        have to be as short as its direction is stiff. In the plane slip does not turn.
+        The first is for an implicit integrator, the second for an explicit one. In the plane slip does not
+        turn.
         """
         if not self._turns:
             return np.inf, np.inf
         snapshot = self.mechanism.snapshot(t, *self.split(y))
+        self.held.straight[:] = False
         aimed = self.present(snapshot, any_way=True)
         problem = self.problem(snapshot)
         found = forces_of(problem, aimed)
         speed = np.linalg.norm(snapshot.contact_velocity[self.contacts, 1:], axis=1)
-        self._take_aim(aimed, ends_straight(found, speed, self._straight))
-        rates = turning_rates(problem, found, np.maximum(speed, NO_SLIP), self._straight)
+        self.aimed = np.array([hold.direction or (0.0,) * (self.mechanism.width - 1) for hold in aimed])
+        self.follow(self.aimed, False)
+        rates = turning_rates(problem, found, np.maximum(speed, NO_SLIP))
         bend, both = (max(_STABLE / r, _SHORTEST) if r > 0.0 else np.inf for r in (rates[0], max(rates)))
         return bend, both
 
@@ -253,10 +226,10 @@ class ModeMotion:
 
     def _solved(self, snapshot: Snapshot) -> bool:
         """Whether compiled code found the forces of the mode: not where contacts are redundant, or many."""
-        if not self.mode or not self._quick:
+        if not self.mode or not self.quick:
             return False
         at = At(snapshot.J, snapshot.inverse_mass, snapshot.free, snapshot.bias, snapshot.v)
-        return bool(find_mode_forces(self._held, at, NO_SLIP, self._found))
+        return bool(find_mode_forces(self.held, at, NO_SLIP, self._found))
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
         """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
@@ -327,10 +300,8 @@ class ModeMotion:
         """Speeds of the rubbing contacts along the slip that they began the step with, m/s."""
         if not self.rubbing:
             return np.zeros(0)
-        holds = [self._aimed[i] for i in self.rubbing]
-        directions = np.array([hold.direction for hold in holds])
-        velocity = snapshot.contact_velocity[[hold.contact for hold in holds], 1:]
-        return np.asarray((velocity * directions).sum(axis=1))
+        velocity = snapshot.contact_velocity[[self.contacts[i] for i in self.rubbing], 1:]
+        return np.asarray((velocity * self.aimed[self.rubbing]).sum(axis=1))
 
 
 def turned(hold: Hold, slip: Array, *, any_way: bool = False) -> Hold:

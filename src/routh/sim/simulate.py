@@ -200,6 +200,9 @@ class Run:
             return self._impact(())
         resting = [int(i) for i in np.flatnonzero(closed & (normal <= tolerance))]
         selection = self._select(resting, tolerance)
+        if not selection.choices and resting:
+            # slip that the integrator does not know may be none
+            selection = self._select(resting, tolerance + self._unknown())
         if not selection.choices:
             if not resting:
                 return self._stop(Status.NUMERICAL, "free motion ends as soon as it begins")
@@ -224,6 +227,14 @@ class Run:
         slipping = np.linalg.norm(snapshot.contact_velocity[:, 1:], axis=1) > tolerance
         slipping[list(self.stopped_slip)] = False
         return select(self.mechanism, snapshot, resting, slipping, self.excluded)
+
+    def _unknown(self) -> Array:
+        """Contact velocities (nc,) m/s that the integrator does not tell from none."""
+        snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
+        Jn = snapshot.J[:, 0]
+        return (
+            np.sqrt(np.einsum("ij,jk,ik->i", Jn, snapshot.inverse_mass, Jn)) * tolerances.STILL * self.fastest
+        )
 
     def _drawn(self, selection: Selection, resting: list[int]) -> ModeForces:
         """The solution to continue with; the choice is logged where there was one."""
@@ -361,7 +372,7 @@ class Run:
     def _run_mode(self, motion: ModeMotion, grid: list[float], leaving: frozenset[int]) -> Flow:
         """By compiled code, where that knows the forces; else the readable way, from the start."""
         end, options = self.settings.end, self.settings
-        start = motion, self.t, self.q, self.v, end, options
+        start = motion, self.t, self.q, self.v, end, options, self.fastest
         if flow.suits(motion):
             with contextlib.suppress(flow.NotKnownError):
                 return run_mode(flow.QuickCourse(*start), end, grid, options, leaving)
@@ -481,12 +492,12 @@ def simulate(
 ) -> Trajectory:
     """One motion of ``model`` from ``state``, through every impact on the way.
 
-    Between events the motion is smooth and integrated by SciPy (DOP853; Radau where slow slip in space is
-    stiff). Closed contacts carry forces that satisfy HP23 (12) and (16) exactly: all contact modes that the
-    accelerations allow are found, one is drawn where there are several (event "choice"), and where there is
-    none an impact without collision is asked of the law (Painlevé). Contacts that close within ``window`` of
-    each other collide simultaneously: those still open push from their distance. Impacts that accumulate are
-    extrapolated (event "zeno").
+    Between events the motion is smooth and integrated by SciPy (DOP853; compiled code and Radau where slow
+    slip in space is stiff). Closed contacts carry forces that satisfy HP23 (12) and (16) exactly: all contact
+    modes that the accelerations allow are found, one is drawn where there are several (event "choice"), and
+    where there is none an impact without collision is asked of the law (Painlevé). Contacts that close within
+    ``window`` of each other collide simultaneously: those still open push from their distance. Impacts that
+    accumulate are extrapolated (event "zeno").
 
     Parameters
     ----------

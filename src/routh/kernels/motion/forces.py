@@ -69,8 +69,8 @@ def make_found(m: int, width: int, nv: int) -> Found:
 
 
 @kernel
-def _weigh(found: Found) -> float:
-    """The Delassus matrix, roots of the contacts' own responses in ``unit[1]``; scale of accelerations."""
+def _weigh(found: Found) -> None:
+    """The Delassus matrix."""
     m, width = found.force.shape
     for p in range(m * width):
         for r in range(m * width):
@@ -78,6 +78,12 @@ def _weigh(found: Found) -> float:
             for j in range(found.rows.shape[1]):
                 total += found.rows[p, j] * found.response[r, j]
             found.delassus[p, r] = total
+
+
+@kernel
+def _measure(found: Found) -> float:
+    """Roots of the contacts' own responses in ``unit[1]``; the scale of accelerations."""
+    m, width = found.force.shape
     scale = 0.0
     for i in range(m):
         root = math.sqrt(found.delassus[i * width, i * width])
@@ -188,7 +194,7 @@ class Held(NamedTuple):
     sticks: np.ndarray  # (m,) bool
     mu: Array  # (m,)
     way: Array  # (m, nt) unit direction of slip that a step began with
-    straight: np.ndarray  # (m,) bool: slip that keeps its direction
+    straight: np.ndarray  # (m,) bool: slip that keeps its direction until it stops
 
 
 class At(NamedTuple):
@@ -209,28 +215,38 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
     it that is nearer to the way that the step began with. That of slower ones turns to that way, and is it
     without slip.
     """
+    respond(held, at, found)
+    return solve_mode(held, at.v, at.free, slowest, found)
+
+
+@kernel
+def solve_mode(held: Held, v: Array, free: Array, slowest: float, found: Found) -> bool:
+    """The same where rows, responses, the Delassus matrix and accelerations without forces are known."""
     for i in range(len(held.contact)):
-        _follow_slip(held, at, i, slowest, found)
-    _respond(held, at, found)
+        _follow_slip(held, v, i, slowest, found)
+    scale = _measure(found)
+    for i in range(len(held.contact)):
+        found.unit[0, i] = 1.0 / found.unit[1, i] * scale
+        found.unit[1, i] *= scale
     k = _columns(held, found)
     _fill_equations(found, found.columns, found.picked, k)
     if k == 1 and not abs(found.given[0, 0]) > JAMMED:
         return False
     if not _solve(found, found.picked, k) and not _inside(held.sticks, held.mu, found):
         return False
-    _spread(found, found.columns, found.picked, at.free, k)
+    _spread(found, found.columns, found.picked, free, k)
     return True
 
 
 @kernel
-def _follow_slip(held: Held, at: At, i: int, slowest: float, found: Found) -> None:
+def _follow_slip(held: Held, v: Array, i: int, slowest: float, found: Found) -> None:
     """The direction in which contact number i of the mode slips now."""
-    nt, nv = found.way.shape[1], len(at.v)
+    nt, nv = found.way.shape[1], len(v)
     size, along = 0.0, 0.0
     for a in range(nt):
         total = 0.0
         for j in range(nv):
-            total += at.J[held.contact[i], 1 + a, j] * at.v[j]
+            total += found.rows[i * (1 + nt) + 1 + a, j] * v[j]
         found.way[i, a] = total
         size += total * total
         along += total * held.way[i, a]
@@ -248,8 +264,8 @@ def _follow_slip(held: Held, at: At, i: int, slowest: float, found: Found) -> No
 
 
 @kernel
-def _respond(held: Held, at: At, found: Found) -> None:
-    """Jacobians, M^-1 J^T, the Delassus matrix, accelerations without forces, and units."""
+def respond(held: Held, at: At, found: Found) -> None:
+    """Jacobians, M^-1 J^T, the Delassus matrix, and accelerations without forces."""
     m, width = found.force.shape
     nv = len(at.free)
     for row in range(m * width):
@@ -265,10 +281,7 @@ def _respond(held: Held, at: At, found: Found) -> None:
                 for j in range(nv):
                     found.response[row, j] += at.inverse_mass[b, j] * entry
         found.at[row] = total
-    scale = _weigh(found)
-    for i in range(m):
-        found.unit[0, i] = 1.0 / found.unit[1, i] * scale
-        found.unit[1, i] *= scale
+    _weigh(found)
 
 
 @kernel
@@ -358,7 +371,8 @@ def fill_forces(mode: ModeArrays, place: Place, found: Found) -> bool:
                 value += place.inverse[i, j] * place.J[given, j]
             found.response[row, i] = value
         found.at[row] = total
-    scale = _weigh(found)
+    _weigh(found)
+    scale = _measure(found)
     for i in range(m):
         found.unit[0, i] = scale / found.unit[1, i]
         found.unit[1, i] *= scale

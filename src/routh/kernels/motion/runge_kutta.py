@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
-from routh.kernels.motion.forces import Found, ModeArrays, fill_forces
+from routh.kernels.motion.forces import Found, Held, ModeArrays, fill_forces, solve_mode
 from routh.kernels.motion.place import Place, fill_place
 from routh.validation import Array
 
@@ -27,8 +27,27 @@ ORDER = 8.0
 ROUNDING, SMALLEST = 2.0**-52, 5e-324
 
 
+class Short(NamedTuple):
+    """A step so short that what a model says there is a parabola: at its start, its middle and its end."""
+
+    held: Held  # the m contacts of the mode, numbered 0 to m - 1; h = m (1 + nt)
+    slowest: float  # m/s, below which slip turns to the way that it began with
+    still: Array  # (m,) m/s, below which slip that slows down is none
+    length: Array  # (1,) s
+    rows: Array  # (3, h, nv) Jacobians
+    response: Array  # (3, h, nv) M^-1 J^T
+    delassus: Array  # (3, h, h)
+    at: Array  # (3, h) m/s^2, accelerations of contacts without forces
+    free: Array  # (3, nv) those of coordinates
+    now: Array  # (nv,) the last at the time that was last looked at
+
+
 class Motion(NamedTuple):
-    """A motion under way: ``y = [q, v, impulses of the mode's contacts]``, N numbers."""
+    """A motion under way: ``y = [q, v, impulses of the mode's contacts]``, N numbers.
+
+    Of a planar mechanism, or of any model over a ``short`` step: then model, mode and place are None, q is
+    the way since the step began, and the last number of y the share of the step that is over.
+    """
 
     model: PlanarArrays
     mode: ModeArrays
@@ -43,6 +62,7 @@ class Motion(NamedTuple):
     stages: Array  # (ALL_STAGES, N) slopes
     place: Place  # of the state last looked at
     found: Found  # there
+    short: Short | None
 
 
 @kernel
@@ -80,25 +100,56 @@ def advance(motion: Motion) -> int:
 @kernel
 def write_slope(motion: Motion, y: Array, slope: Array) -> None:
     """``dy/dt`` under forces that were found, HP23 (9) and (10)."""
-    nv, found = len(motion.place.free), motion.found
+    found, short = motion.found, motion.short
+    nv, width = len(found.acceleration), found.force.shape[1]
     for i in range(nv):
         slope[i], slope[nv + i] = y[nv + i], found.acceleration[i]
-    for a in range(2 * len(motion.mode.does)):
-        slope[2 * nv + a] = found.force[a // 2, a % 2]
+    for a in range(len(found.force) * width):
+        slope[2 * nv + a] = found.force[a // width, a % width]
+    if short is not None:
+        slope[len(y) - 1] = 1.0 / short.length[0]
 
 
 @kernel
 def find_forces(motion: Motion, q: Array, v: Array) -> bool:
-    """Place and forces at a state; False where they are not known."""
+    """Place and forces of a planar mechanism at a state; False where they are not known."""
     place = motion.place
     return fill_place(motion.model, q, v, place) and fill_forces(motion.mode, place, motion.found)
 
 
 @kernel
+def find_short_forces(short: Short, y: Array, found: Found) -> bool:
+    """Forces within a short step; False where they are not known."""
+    h, nv, x = len(found.at), len(short.now), y[len(y) - 1]
+    for p in range(h):
+        for j in range(nv):
+            found.rows[p, j] = _parabola(x, short.rows[0, p, j], short.rows[1, p, j], short.rows[2, p, j])
+            answer = short.response
+            found.response[p, j] = _parabola(x, answer[0, p, j], answer[1, p, j], answer[2, p, j])
+        for r in range(h):
+            weight = short.delassus
+            found.delassus[p, r] = _parabola(x, weight[0, p, r], weight[1, p, r], weight[2, p, r])
+        found.at[p] = _parabola(x, short.at[0, p], short.at[1, p], short.at[2, p])
+    for j in range(nv):
+        short.now[j] = _parabola(x, short.free[0, j], short.free[1, j], short.free[2, j])
+    return solve_mode(short.held, y[nv : 2 * nv], short.now, short.slowest, found)
+
+
+@kernel
+def _parabola(x: float, first: float, middle: float, last: float) -> float:
+    """Through three values at 0, 1/2 and 1."""
+    return (1.0 - 2.0 * x) * (1.0 - x) * first + 4.0 * x * (1.0 - x) * middle + x * (2.0 * x - 1.0) * last
+
+
+@kernel
 def _slope(motion: Motion, y: Array, slope: Array) -> bool:
     """``dy/dt``, HP23 (9) and (10); False where forces are not known."""
-    nv = len(motion.place.free)
-    known = find_forces(motion, y[:nv], y[nv : 2 * nv])
+    short = motion.short
+    if short is not None:
+        known = find_short_forces(short, y, motion.found)
+    else:
+        nv = len(motion.found.acceleration)
+        known = find_forces(motion, y[:nv], y[nv : 2 * nv])
     write_slope(motion, y, slope)
     return known
 

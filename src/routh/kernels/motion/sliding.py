@@ -1,0 +1,254 @@
+"""Slip in space over a short step, compiled.
+
+The direction of slow slip answers a disturbance within microseconds, a model changes within milliseconds. So
+what the model says is a parabola over the step (`routh.kernels.motion.runge_kutta.Short`), and the integrator
+follows slip in as many parts as it needs without asking the model.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from routh.compiling import kernel
+from routh.kernels.common.integers import wide
+from routh.kernels.motion.runge_kutta import (
+    BEFORE,
+    DONE,
+    END,
+    NOW,
+    POWERS,
+    UNKNOWN,
+    Motion,
+    advance,
+    find_short_forces,
+    interpolate,
+    write_slope,
+)
+from routh.validation import Array
+
+TURNED = 0.5  # cosine of the angle by which slip may turn in a short step
+BROKEN = 1e-3  # share of a contact's unit of force by which a mode may be broken before a step ends
+ASIDE = 1e-11  # m/s, how far slip that keeps its direction may be from its line when it ends
+BEND = 100.0  # 1/s: the acceleration of slip that ends changes its direction by less
+NOISE = 0.01  # share of the slowest slip: what goes back by less has not turned round
+MOST_CUTS = 60  # of a part in which slip stops
+
+
+class Parts(NamedTuple):
+    """A short step in its parts, n at most."""
+
+    t: Array  # (n + 1,) s, where they begin and end
+    length: Array  # (n,) s, of their polynomials
+    begun: Array  # (n, N)
+    dense: Array  # (n, POWERS, N)
+    way: Array  # (n, m, nt) directions of slip where they begin
+    straight: np.ndarray  # (n, m) bool: slip that keeps its direction
+    number: np.ndarray  # (2,) int64: of the parts; which contact of the mode stopped, or -1
+
+
+@kernel
+def slide(motion: Motion, parts: Parts) -> int:
+    """Follow a short step until it ends, or slip stops or turns, or the mode no longer holds."""
+    clock, short = motion.clock, motion.short
+    parts.t[0], parts.number[0], parts.number[1] = clock[NOW], 0, -1
+    if short is None or not find_short_forces(short, motion.y, motion.found):
+        return UNKNOWN
+    write_slope(motion, motion.y, motion.slope)
+    held = short.held
+    for k in range(len(parts.length)):
+        for i in range(len(held.mu)):
+            parts.straight[k, i] = held.straight[i]
+            for a in range(held.way.shape[1]):
+                parts.way[k, i, a] = held.way[i, a]
+        code = advance(motion)
+        if code != DONE:
+            return code
+        parts.t[k + 1], parts.length[k], parts.number[0] = clock[NOW], clock[NOW] - clock[BEFORE], k + 1
+        for i in range(len(motion.y)):
+            parts.begun[k, i] = motion.begun[i]
+            for power in range(POWERS):
+                parts.dense[k, power, i] = motion.dense[power, i]
+        find_short_forces(short, motion.y, motion.found)
+        if _ends(motion, parts, k) or clock[NOW] >= clock[END]:
+            return DONE
+    return DONE
+
+
+@kernel
+def _ends(motion: Motion, parts: Parts, k: int) -> bool:
+    """Whether the step ends with part k; directions of slip are those at its end."""
+    found, short = motion.found, motion.short
+    if short is None:
+        return True
+    held, width, nv = short.held, found.force.shape[1], len(short.now)
+    v, over = motion.y[nv : 2 * nv], False
+    for i in range(len(held.mu)):
+        push, rub = found.force[i, 0], 0.0
+        for a in range(1, width):
+            rub += found.force[i, a] ** 2
+        if push < -BROKEN * found.unit[0, i]:
+            over = True
+        if held.sticks[i]:
+            over = over or math.sqrt(rub) > held.mu[i] * push + BROKEN * found.unit[0, i]
+        elif held.mu[i] > 0.0:
+            backwards = -_along(motion, i, v)
+            slows, straight = _fades(motion, i, v)
+            if slows or backwards > NOISE * short.slowest:
+                parts.number[1] = i
+                if backwards > 0.0:
+                    parts.t[k + 1] = _stop(motion, i)
+                return True
+            held.straight[i] = straight
+            turned = 0.0
+            for a in range(width - 1):
+                turned += found.way[i, a] * parts.way[0, i, a]
+            over = over or turned < TURNED
+    for i in range(len(held.mu)):
+        if _along(motion, i, v) > short.slowest:  # slower slip would make friction jump
+            for a in range(width - 1):
+                held.way[i, a] = found.way[i, a]
+    return over
+
+
+@kernel
+def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
+    """Whether slip i slows down and is none already; whether it stops so soon that it keeps to its line.
+
+    With the acceleration a the slip s ends after |s| / |a|. By then the part of a across the slip, and what a
+    turns by, have moved it aside by less than can be told.
+    """
+    found, short = motion.found, motion.short
+    if short is None:
+        return False, False
+    m, width = found.force.shape
+    along, square, speed = 0.0, 0.0, 0.0
+    for a in range(width - 1):
+        row = i * width + 1 + a
+        push, slip = found.at[row], 0.0
+        for c in range(m * width):
+            push += found.delassus[row, c] * found.force[c // width, c % width]
+        for j in range(len(v)):
+            slip += found.rows[row, j] * v[j]
+        along += push * found.way[i, a]
+        square += push * push
+        speed += slip * slip
+    speed, size = math.sqrt(speed), math.sqrt(square)
+    across = math.sqrt(max(square - along * along, 0.0))
+    soon = speed * (across + BEND * speed) < ASIDE * size
+    # slip that begins is as slow
+    return along < 0.0 and speed < short.still[i], along < 0.0 and speed > short.slowest and soon
+
+
+@kernel
+def _along(motion: Motion, i: int, v: Array) -> float:
+    """Speed of slip along the way that it had where the part began, from the rows last found."""
+    short, found = motion.short, motion.found
+    total = 0.0
+    if short is None:
+        return total
+    nt = found.way.shape[1]
+    for a in range(nt):
+        for j in range(len(v)):
+            total += short.held.way[i, a] * found.rows[i * (1 + nt) + 1 + a, j] * v[j]
+    return total
+
+
+@kernel
+def _stop(motion: Motion, i: int) -> float:
+    """The time within the last part at which slip i stops; y is the state there (Illinois)."""
+    clock, short, nv = motion.clock, motion.short, len(motion.found.acceleration)
+    a, b, at_a, at_b = clock[BEFORE], clock[NOW], 0.0, 0.0
+    if short is None:
+        return b
+    for cut in range(MOST_CUTS):
+        t = a if cut == 0 else (b if cut == 1 else (a * at_b - b * at_a) / (at_b - at_a))
+        interpolate(motion, t, motion.y)
+        find_short_forces(short, motion.y, motion.found)
+        value = _along(motion, i, motion.y[nv : 2 * nv])
+        if cut == 0:
+            at_a = value
+            if at_a <= 0.0:  # it has hardly begun
+                return b
+        elif cut == 1:
+            at_b = value
+        elif value == 0.0 or not (a < t < b):
+            return t
+        elif value > 0.0:
+            a, at_a, at_b = t, value, 0.5 * at_b
+        else:
+            b, at_b, at_a = t, value, 0.5 * at_a
+    return b
+
+
+@kernel
+def look_at(motion: Motion, parts: Parts, t: float) -> None:
+    """The state at a time of the step is ``way``, with its forces."""
+    short, k = motion.short, wide(0)
+    while k + 1 < parts.number[0] and parts.t[k + 1] < t:
+        k += 1
+    x = (t - parts.t[k]) / parts.length[k]
+    for i in range(len(motion.way)):
+        value = 0.0
+        for power in range(POWERS):
+            value += parts.dense[k, POWERS - 1 - power, i]
+            value *= x if power % 2 == 0 else 1.0 - x
+        motion.way[i] = value + parts.begun[k, i]
+    if short is not None:
+        held = short.held
+        for i in range(len(held.mu)):
+            held.straight[i] = parts.straight[k, i]
+            for a in range(held.way.shape[1]):
+                held.way[i, a] = parts.way[k, i, a]
+        find_short_forces(short, motion.way, motion.found)
+
+
+@kernel
+def mark(motion: Motion, parts: Parts, mass: Array, share: float, least: float, times: Array) -> int:
+    """Times at which the step is to be sampled, so that a cubic between them tells velocities; their number.
+
+    In the middle of an interval its acceleration is that at its velocity up to the ``share`` of the one
+    without contact forces, or makes a difference of ``least`` to the velocity, in the metric of ``mass``.
+    """
+    nv, n, end, short = len(mass), 0, parts.t[parts.number[0]], motion.short
+    before, now, off = motion.begun, motion.tried, motion.slope  # used as scratch: velocity and acceleration
+    t, step = parts.t[0], parts.t[1] - parts.t[0]
+    look_at(motion, parts, t)
+    for j in range(nv):
+        before[j], before[nv + j] = motion.way[nv + j], motion.found.acceleration[j]
+    while n < len(times) and short is not None:
+        step = min(step, end - t)
+        look_at(motion, parts, t + step)
+        for j in range(nv):
+            now[j], now[nv + j] = motion.way[nv + j], motion.found.acceleration[j]
+        look_at(motion, parts, t + 0.5 * step)
+        for j in range(nv):
+            motion.way[nv + j] = 0.5 * (before[j] + now[j]) + step / 8.0 * (before[nv + j] - now[nv + j])
+        find_short_forces(short, motion.way, motion.found)
+        for j in range(nv):
+            off[j] = 1.5 * (now[j] - before[j]) / step - 0.25 * (before[nv + j] + now[nv + j])
+            off[j] -= motion.found.acceleration[j]
+        if step * _size(mass, off) > share * step * _size(mass, short.now) + least:
+            step *= 0.6
+            continue
+        t += step
+        if t >= end:
+            break
+        times[n] = t
+        n += 1
+        step *= 1.5
+        for j in range(2 * nv):
+            before[j] = now[j]
+    return n
+
+
+@kernel
+def _size(mass: Array, x: Array) -> float:
+    """``|x|_M`` of the first nv numbers of x."""
+    total = 0.0
+    for i in range(len(mass)):
+        for j in range(len(mass)):
+            total += x[i] * mass[i, j] * x[j]
+    return math.sqrt(max(total, 0.0))

@@ -1,0 +1,156 @@
+"""Steps through slow slip in space: the model is asked at three times, compiled code follows the slip.
+
+Friction against slow slip is stiff: its direction answers within microseconds. The model changes within
+milliseconds, so over a short step what it says is a parabola in time. Slip is followed with that of a first
+guess, then again with the model at the states that were found, until these no longer change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from routh import tolerances
+from routh.kernels.motion.forces import At, Held, make_found, respond
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short
+from routh.kernels.motion.sliding import Parts, look_at, mark, slide
+from routh.sim.mode_motion import NO_SLIP, ModeMotion
+from routh.validation import Array
+
+if TYPE_CHECKING:
+    from routh.kernels.motion.forces import ModeArrays
+    from routh.kernels.motion.place import Place
+    from routh.models.planar.kinematics import PlanarArrays
+
+_PARTS, _MARKS = 64, 400  # of a step, and samples of it, at most
+_SWEEPS = 5  # rounds at most
+_FINER = (
+    1e-3  # than the integrator's tolerances: an error of slow slip turns friction, and costs nothing here
+)
+_RATE = 1e2  # 1/s: what a model says changes less with the velocity
+_BEYOND = 1.02  # of the time at which slip stopped: it may stop a little later
+_CLEARLY, _STILL = 0.25, 0.2  # shares of what `verify` allows that samples make use of, and slip that is none
+
+
+class ShortStep:
+    """One short step of a motion from a state ``y`` on, dense; ``t`` is where it ends.
+
+    Parameters
+    ----------
+    motion, t, y : where it begins, in a mode of which some contacts slip in space.
+    length : s, at most.
+    fastest : the greatest speed |v|_M so far.
+    accuracy : rtol and atol of the integrator.
+    tableau : its coefficients.
+    """
+
+    def __init__(
+        self,
+        motion: ModeMotion,
+        t: float,
+        y: Array,
+        length: float,
+        fastest: float,
+        accuracy: tuple[float, float],
+        tableau: Array,
+    ) -> None:
+        self.motion, self.started, self.fastest, self._atol = motion, t, fastest, accuracy[1]
+        self.q, self.v = motion.split(y)
+        self.impulse = y[motion.nq + motion.nv :]
+        m, width, nv = len(motion.contacts), motion.mechanism.width, motion.nv
+        self._nv, h = nv, m * width
+        held = motion.held
+        own = Held(np.arange(m), held.sticks, held.mu, held.way.copy(), held.straight.copy())
+        self._short = Short(
+            own,
+            NO_SLIP,
+            np.zeros(m),
+            np.array([length]),
+            *(np.zeros(shape) for shape in ((3, h, nv), (3, h, nv), (3, h, h), (3, h), (3, nv), (nv,))),
+        )
+        size = 2 * nv + h + 1
+        y0, slope, begun, tried, way = np.zeros((5, size))
+        clock = np.array([t, t, 0.0, t + length, length, *(_FINER * share for share in accuracy)])
+        stages = np.zeros((POWERS, size)), np.zeros((ALL_STAGES, size))
+        found = make_found(m, width, nv)
+        planar, mode, place = cast("PlanarArrays", None), cast("ModeArrays", None), cast("Place", None)
+        room = y0, slope, begun, tried, way, *stages, place, found
+        self._way = Motion(planar, mode, tableau, clock, *room, self._short)
+        parts = np.zeros(_PARTS + 1), np.zeros(_PARTS), np.zeros((_PARTS, size))
+        dense = np.zeros((_PARTS, POWERS, size))
+        ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
+        self._parts = Parts(*parts, dense, ways, straight, np.zeros(2, dtype=np.int64))
+        self._limit = t + length
+        self.known = self._follow()
+
+    def _follow(self) -> bool:
+        """Whether forces are known all the way."""
+        short, before = self._short, None
+        said = short.rows, short.response, short.delassus, short.at, short.free
+        if not self._ask(0, self.q, self.v):
+            return False
+        for given in said:
+            given[1:] = given[0]
+        root = np.sqrt(short.delassus[0].diagonal()[:: self.motion.mechanism.width])
+        short.still[:] = np.maximum(_STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root, NO_SLIP)
+        for _ in range(_SWEEPS):
+            if not self._slide():
+                return False
+            now = self(self.t)[self.motion.nq : self.motion.nq + self._nv]
+            length = self.t - self.started
+            if before is not None and np.abs(now - before).max() * length * _RATE < self._atol:
+                return True
+            before, states = now, [self.motion.split(self(self.started + x * length)) for x in (0.5, 1.0)]
+            short.length[0] = length
+            if not all(self._ask(k, *state) for k, state in enumerate(states, start=1)):
+                return False
+        return True
+
+    def _slide(self) -> bool:
+        """Follow the slip from the start, with what the model says now."""
+        way, parts, start = self._way, self._parts, self.started
+        end = min(start + _BEYOND * float(self._short.length[0]), self._limit)
+        way.clock[:5] = start, start, 0.0, end, end - start
+        way.y[:] = way.begun[:] = 0.0
+        way.y[self._nv : 2 * self._nv] = self.v
+        self._short.held.way[:], self._short.held.straight[:] = self.motion.aimed, False
+        code = slide(way, parts)
+        self.t = float(parts.t[parts.number[0]])
+        return bool(code == DONE or self.t > start)
+
+    def _ask(self, k: int, q: Array, v: Array) -> bool:
+        """What the model says at a state, as number k of three."""
+        motion, short, found = self.motion, self._short, self._way.found
+        at = motion.mechanism.snapshot(self.started + 0.5 * k * float(short.length[0]), q, v)
+        respond(motion.held, At(at.J, at.inverse_mass, at.free, at.bias, at.v), found)
+        short.rows[k], short.response[k], short.delassus[k] = found.rows, found.response, found.delassus
+        short.at[k], short.free[k] = found.at, at.free
+        return bool(np.isfinite(found.delassus).all() and np.isfinite(found.at).all())
+
+    def __call__(self, t: float) -> Array:
+        """``y`` at a time of the step; the motion follows the directions of slip there."""
+        look_at(self._way, self._parts, t)
+        self.motion.follow(self._short.held.way, self._short.held.straight)
+        moved, v, impulse = np.split(self._way.way[:-1], [self._nv, 2 * self._nv])
+        q = self.motion.mechanism.model.integrate(self.q, moved, 1.0)
+        return np.concatenate([q, v, self.impulse + impulse])
+
+    @property
+    def stopped(self) -> tuple[int, ...]:
+        """The contacts whose slip has come to its end, if one has."""
+        motion, first = self.motion, int(self._parts.number[1])
+        if first < 0:
+            return ()
+        v = self(self.t)[motion.nq : motion.nq + self._nv]
+        slip = np.linalg.norm((self._way.found.rows @ v).reshape(len(motion.contacts), -1)[:, 1:], axis=1)
+        still = np.flatnonzero(slip <= self._short.still)
+        return tuple(motion.contacts[i] for i in motion.rubbing if i == first or i in still)
+
+    def marks(self) -> list[float]:
+        """Where the step is to be looked at and sampled."""
+        found = np.zeros(_MARKS)
+        mass = np.ascontiguousarray(self.motion.mechanism.model.mass(self.q))
+        share, least = tolerances.VERIFY_DYNAMICS, 1.5 * tolerances.VERIFY_INTEGRATOR * self.fastest
+        count = mark(self._way, self._parts, mass, _CLEARLY * share, _CLEARLY * least, found)
+        return found[:count].tolist()

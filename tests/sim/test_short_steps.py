@@ -1,0 +1,111 @@
+"""Short steps through slow slip in space, against SciPy's integrator with the model asked at every stage."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import routh
+from routh.models.spatial import PlaneContact, SpatialModel, box
+from routh.sim import verify
+from routh.sim.contact_forces import Hold
+from routh.sim.flow import Course, _tableau
+from routh.sim.mechanism import Mechanism
+from routh.sim.mode_motion import ModeMotion
+from routh.sim.short_steps import ShortStep
+
+CORNER = np.array([0.2, 0.15, -0.1])
+
+
+def leaning(speed):
+    """A box on one of its corners, which slips with a speed in m/s: its model, configuration and velocity."""
+    body = box("box", (0.4, 0.3, 0.2), mass=2.0)
+    model = SpatialModel([body], [PlaneContact("corner", "box", point=CORNER, mu=1.5)])
+    q = np.r_[0.0, 0.0, 0.0, np.array([0.9, 0.2, -0.3, 0.1]) / np.sqrt(0.95)]
+    q[2] -= model.gaps(q)[0]
+    mechanism = Mechanism(model)
+    v = mechanism.hold(q, np.r_[0.1, -0.2, 0.0, 0.5, -0.3, 0.2], [0], [])
+    wanted = np.r_[0.0, speed * np.array([0.6, 0.8])]
+    J = mechanism.J(q)[0]
+    return mechanism, q, v + J.T @ np.linalg.solve(J @ J.T, wanted)
+
+
+def step_from(speed, length=2e-4, direction=(0.6, 0.8)):
+    mechanism, q, v = leaning(speed)
+    motion = ModeMotion(mechanism, (Hold(0, direction),))
+    y = motion.begin(q, v)
+    motion.aim(0.0, y)
+    return motion, y, ShortStep(motion, 0.0, y, length, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+
+
+@pytest.mark.parametrize("speed", [1e-2, 3e-3])
+def test_a_short_step_is_the_motion(speed):
+    motion, y, step = step_from(speed)
+    assert step.known
+    assert step.stopped == ()
+    assert step.t == 2e-4
+    exact = solve_ivp(motion.slope, (0.0, step.t), y, method="DOP853", rtol=1e-12, atol=1e-14, max_step=1e-5)
+    np.testing.assert_allclose(step(step.t), exact.y[:, -1], rtol=0, atol=1e-10)
+
+
+def test_it_ends_where_slip_stops():
+    motion, _, step = step_from(1e-4)
+    assert step.stopped == (0,)
+    assert 1e-6 < step.t < 1e-4
+    q, v = motion.split(step(step.t))
+    slip = motion.mechanism.J(q)[0, 1:] @ v
+    assert np.linalg.norm(slip) < 3e-9
+    before = motion.mechanism.J(q)[0, 1:] @ motion.split(step(0.9 * step.t))[1]
+    assert np.linalg.norm(before) > 1e-6
+
+
+def test_slip_that_begins_does_not_stop():
+    """Friction is at its limit: slip grows from nothing, and rounding must not be taken for its end."""
+    mechanism, q, v = leaning(0.0)
+    force = mechanism.J(q)[0].T @ np.array([0.0, 36.0, 48.0])  # pulls the corner along
+    pulled = Mechanism(Pulled(mechanism.model, force))
+    motion = ModeMotion(pulled, (Hold(0, (0.6, 0.8)),))
+    y = motion.begin(q, v)
+    motion.aim(0.0, y)
+    step = ShortStep(motion, 0.0, y, 1e-5, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    assert step.known
+    assert step.stopped == ()
+    slip = pulled.J(q)[0, 1:] @ motion.split(step(step.t))[1]
+    assert slip @ [0.6, 0.8] > 1e-6
+
+
+class Pulled:
+    """A model with one more force."""
+
+    def __init__(self, model, force):
+        self._model, self._force = model, force
+
+    def __getattr__(self, name):
+        return getattr(self._model, name)
+
+    def bias(self, q, v, u=None):
+        return self._model.bias(q, v, u) - self._force
+
+
+def test_few_samples_tell_slip_that_stops():
+    mechanism, q, v = leaning(1e-3)
+    motion = routh.simulate(mechanism.model, routh.State(q, v), duration=2e-3, sample_dt=1e-3)
+    assert "stick" in [event.kind for event in motion.events]
+    assert len(motion) < 200
+    verdict = verify(mechanism.model, motion)
+    assert verdict.ok, str(verdict)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_event_comes_before_its_condition_is_broken(seed):
+    """However fast a force changes: some do within the last digits of time."""
+    when = 0.25 + 1e-3 * np.random.default_rng(seed).random()
+
+    def margin(_, t):
+        return 1e9 * (when - t) if t != when else -1e-7
+
+    course = SimpleNamespace(_gap=None, _rate=None, _margin=margin)
+    found = Course.crossing(course, "margin", 0, 0.25, 0.252)
+    assert margin(0, found) >= 0.0
+    assert when - found < 1e-14
