@@ -135,7 +135,8 @@ def test_in_a_browser(site):
             assert tab.locator(".arithmatex").evaluate_all(unset) == [], path
             wide = tab.evaluate("document.documentElement.scrollWidth")
             assert wide <= 390, f"{path.name} is {wide} wide on a telephone"
-        _search_finds(browser.new_page(), site, "restitution", "guide", sync_api.expect)
+        for word in ("restitution", "friction", "tipping"):
+            _search_finds(browser.new_page(), site, word, "guide", sync_api.expect)
         browser.close()
     own = (site.as_uri(), "data:", "blob:", "about:")
     assert [url for url in asked if not url.startswith(own)] == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.exact.automaton import Automaton, automaton
+from routh.exact.groups import grouped_bound, groups_of, shortened
 from routh.exact.paths import terminal_pieces
 from routh.exact.polyhedra import hull, load_ppl
 from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
 
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
+_GROUP_SECONDS = 3.0  # for a bound by groups of contacts, in place of an incomplete set
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
+_PIECES = 20_000  # polyhedra that may be stored, unless told otherwise
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
 _ROUNDING = 1.01  # of bounds: for floating point, and for terms of second order
 
@@ -41,7 +44,7 @@ def exact_set(
     eta: float = 1e-6,
     facets: int = 8,
     budget: float = 60.0,
-    pieces: int = 20_000,
+    pieces: int = _PIECES,
     states: ArrayLike | None = None,
 ) -> ExactSet:
     """Every outcome of an impact under HP23 (39), as unions of polytopes with rational vertices.
@@ -68,8 +71,9 @@ def exact_set(
     Returns
     -------
     ExactSet with status ``SOLVED``; ``NO_IMPACT`` where nothing approaches; ``INCOMPLETE`` where a budget ran
-    out (``inner`` is then a part of the set, ``outer`` a bound from energy and momentum); ``JAMMED`` where
-    the sets are complete but some solutions never end.
+    out (``inner`` is then a part of the set, ``outer`` a bound: by groups where contacts stand in groups that
+    hardly feel each other, as on the feet of a biped, else from energy and momentum); ``JAMMED`` where the
+    sets are complete but some solutions never end.
     """
     started = time.thread_time()
     eta = real("eta", eta, above=0.0, at_most=0.1)
@@ -84,12 +88,15 @@ def exact_set(
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
     start = None if states is None else _starts(auto, states)
+    limits = None if start is not None else (eta, min(seconds, _GROUP_SECONDS))
     inner = Reach(auto, start=start)
     inner.run(Budget(seconds / 2, pieces, started))
     outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started), start)
     reached = _union([piece.poly for piece in terminal_pieces(inner)], frame)
     given = rounded if isinstance(problem, RationalProblem) else problem
-    bound, source = _outer(outer, frame, given, shift)
+    bound, source = _outer(outer, frame, given, shift) or _outer_without(
+        frame, given, rational, shift, limits
+    )
     status = Status.SOLVED if inner.complete and outer.complete else Status.INCOMPLETE
     if status is Status.SOLVED and inner.jams():
         status = Status.JAMMED
@@ -159,14 +166,51 @@ def _in_rationals(
 
 def _outer(
     reach: Reach, frame: Frame, given: ImpactProblem, shift: Displacement
+) -> tuple[PolytopeUnion, str] | None:
+    """The relaxed reachable set; None where it was not completed, or is not bounded."""
+    parts = [piece.poly for piece in terminal_pieces(reach, _room(shift))] if reach.complete else []
+    if not reach.complete or not all(part.is_bounded() for part in parts):
+        return None
+    return _union(parts, frame, shift.radius), "reachable set of the relaxed inclusion"
+
+
+def _outer_without(
+    frame: Frame,
+    given: ImpactProblem,
+    rational: RationalProblem,
+    shift: Displacement,
+    limits: tuple[float, float] | None,
 ) -> tuple[PolytopeUnion, str]:
-    """The relaxed reachable set where it was completed and is bounded, else a bound from energy."""
-    room = simplest(1.05 * shift.room, 0.05 * shift.room)
-    if reach.complete:
-        parts = [piece.poly for piece in terminal_pieces(reach, room)]
-        if all(part.is_bounded() for part in parts):
-            return _union(parts, frame, shift.radius), "reachable set of the relaxed inclusion"
-    return _union(_energy_bound(given, frame.automaton, room), frame), "energy and momentum bound"
+    """A bound in place of the reachable set: by groups, within (eta, seconds), else from energy."""
+    grouped = None if limits is None else _by_groups(given, rational, frame.automaton, *limits)
+    if grouped is not None:
+        part, radius = grouped
+        return _union([part], frame, radius), "groups of contacts that hardly feel each other"
+    return _union(_energy_bound(given, frame.automaton, _room(shift)), frame), "energy and momentum bound"
+
+
+def _room(shift: Displacement) -> Fraction:
+    return simplest(1.05 * shift.room, 0.05 * shift.room)
+
+
+def _by_groups(
+    given: ImpactProblem, rational: RationalProblem, auto: Automaton, eta: float, seconds: float
+) -> tuple[C_Polyhedron, float] | None:
+    """A bound by groups of contacts, and how far outcomes can be from it; None where none is found."""
+    groups = groups_of(given)
+    if len(groups) < 2:
+        return None
+    try:
+        short = shortened(rational)
+    except ValueError:  # so badly conditioned that no short numbers are near
+        return None
+    shift, near = displacement(given, short), automaton(short)
+    if shift.radius > _FAR or near.rows != auto.rows:
+        return None
+    relaxed = max(eta, max(shift.radius, shift.room) / _SHARE)
+    soft, budget = simplest(relaxed, 1e-3 * relaxed), Budget(seconds, _PIECES)
+    part = grouped_bound(near, groups, soft, _room(shift), budget)
+    return None if part is None else (part, shift.radius)
 
 
 def _energy_bound(problem: ImpactProblem, automaton: Automaton, room: Fraction) -> list[C_Polyhedron]:
@@ -201,7 +245,7 @@ def _energy_bound(problem: ImpactProblem, automaton: Automaton, room: Fraction) 
     return parts
 
 
-def _union(parts: list[C_Polyhedron], frame: Frame, radius: float = 0.0) -> PolytopeUnion:
+def _union(parts: Sequence[C_Polyhedron], frame: Frame, radius: float = 0.0) -> PolytopeUnion:
     return PolytopeUnion(tuple(polytope(part, frame) for part in parts), radius)
 
 

@@ -74,12 +74,12 @@ def sensitivity(
     objective : as in `worst_case`. A contact's name, or (contact, direction), moves with the contact: its
         dependence on ``Jn`` and ``Jt`` counts.
     worst : the worst case, where it is known already.
-    options : of `worst_case`; by default ``level`` 0 and 16 ``climbs``, for a slope needs no bound, and 0.1
-        ``seconds`` for exact sets of more than four dimensions, which seldom end in time.
+    options : of `worst_case`; by default ``level`` 0 and 16 ``climbs``, for a slope needs no bound, and
+        ``method="fill"`` where the exact set has more than four dimensions, for it seldom ends in time.
     """
     usual: WorstOptions = {"level": 0, "climbs": 16}
     if np.linalg.matrix_rank(problem.J.reshape(-1, problem.nv)) > _SMALL:
-        usual["seconds"] = 0.1
+        usual["method"] = "fill"
     options = {**usual, **options}
     found = worst_case(problem, objective, **options) if worst is None else worst
     wanted = as_objective(problem, objective)

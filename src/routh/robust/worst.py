@@ -9,7 +9,7 @@ polytopes give the worst outcome and a certified bound. Elsewhere samples are br
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TypedDict, Unpack
 
@@ -34,6 +34,7 @@ Wanted = Objective | Direction | Callable[[Array], ArrayLike]
 
 METHODS = ("auto", "exact", "fill")
 _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
+_SMALL, _PATIENCE = 4, 1.0  # exact sets of more dimensions seldom end: "auto" gives them so many seconds
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
 _SPATIAL_ROUND = 32  # samples of a round of filling in space: extreme rates reach nearly as far at once
 _EXTREME = 256  # samples of extreme rates that come before it
@@ -107,7 +108,8 @@ def worst_case(
         `Quadratic`; or a function of your own, ``f(v (n, nv)) -> (n,)``.
     method : "exact" (planar, inelastic; needs the extra ``exact``), "fill", or "auto": the exact set where it
         can be had for up to four planar contacts within ``seconds``, else filling.
-    seconds : processor time for the exact set.
+    seconds : processor time for the exact set; "auto" spends no more than one on sets of more than four
+        dimensions, whose `outer` is a bound where they do not end.
     max_samples, seed, friction, hypothesis : of filling, as in `routh.fill`.
     climbs : linear programs that follow the samples of filling, for changed sequences of contact statuses, as
         in `routh.fill`; only in the plane, inelastic, with several contacts. Some milliseconds each.
@@ -123,8 +125,10 @@ def worst_case(
         value = float(wanted.values(problem.v[None])[0])
         nothing = ImpactPath(problem.v[None], np.zeros((0, problem.nc, 1 + problem.nt)), PathKind.STRAIGHT)
         return WorstCase(value, problem.v, nothing, value, Status.NO_IMPACT, "exact")
+    bound = None
     if method == "exact" or (method == "auto" and _is_cheap(problem, wanted)):
-        found = _by_the_exact_set(problem, wanted, seconds)
+        large = method == "auto" and np.linalg.matrix_rank(problem.J.reshape(-1, problem.nv)) > _SMALL
+        found, bound = _by_the_exact_set(problem, wanted, min(seconds, _PATIENCE) if large else seconds)
         if found is not None:
             return found
         if method == "exact":
@@ -137,7 +141,9 @@ def worst_case(
     settings |= {"hypothesis": hypothesis, "climbs": climbs if straight else 0}
     if level is None:
         level = 2 if straight and problem.nc <= _CHEAP else 0
-    return _by_filling(problem, wanted, settings, level)
+    found = _by_filling(problem, wanted, settings, level)
+    tighter = bound is not None and (found.bound is None or bound < found.bound)
+    return replace(found, bound=bound) if tighter else found
 
 
 def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
@@ -146,13 +152,16 @@ def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
     return known and problem.nc <= _CHEAP and find_spec("ppl") is not None
 
 
-def _by_the_exact_set(problem: ImpactProblem, objective: Objective, seconds: float) -> WorstCase | None:
-    """The worst vertex of the inner set and a bound from the outer one; None where they are incomplete."""
+def _by_the_exact_set(
+    problem: ImpactProblem, objective: Objective, seconds: float
+) -> tuple[WorstCase | None, float | None]:
+    """The worst vertex of the inner set and a bound from the outer one; the bound alone where incomplete."""
     from routh.exact.build import exact_set
 
     exact = exact_set(problem, budget=seconds)
+    bound = _outer_bound_of(exact, objective)
     if exact.status not in (Status.SOLVED, Status.JAMMED) or not len(exact.inner):
-        return None
+        return None, bound
     vertices = exact.vertices()
     points = np.array([[float(x) for x in vertex] for vertex in vertices])
     values = objective.values(points)
@@ -160,8 +169,9 @@ def _by_the_exact_set(problem: ImpactProblem, objective: Objective, seconds: flo
     path = _exact_path(exact, vertices[worst])
     near = np.linalg.norm((points - points[worst]) @ problem.cholesky, axis=1) <= _TIED * problem.speed
     tied = values[worst] - values <= _TIED * max(abs(float(values[worst])), np.ptp(values))
-    bound, value = _outer_bound_of(exact, objective), float(values[worst])
-    return WorstCase(value, points[worst], path, bound, exact.status, "exact", bool(np.any(tied & ~near)))
+    ambiguous = bool(np.any(tied & ~near))
+    found = WorstCase(float(values[worst]), points[worst], path, bound, exact.status, "exact", ambiguous)
+    return found, bound
 
 
 def _outer_bound_of(exact: ExactSet, objective: Objective) -> float | None:
@@ -251,7 +261,13 @@ def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str,
     bound = float(objective.direction @ centre + np.linalg.norm(seen) * np.linalg.norm(inside))
     if elastic:
         return min(bound, EnergyBound(problem.replace(restitution=0.0)).elastic_bound(objective.direction))
-    return min(bound, float(outer_bound(problem, level=level).support(objective.direction)))
+    # in the coordinates u of what impulses can change, v = centre + span u: fewer, so several times as fast
+    span = np.asarray(np.linalg.solve(half, basis), dtype=np.float64)
+    own = ImpactProblem(
+        np.eye(basis.shape[1]), problem.Jn @ span, problem.Jt @ span, problem.mu, basis.T @ moving
+    )
+    support = float(outer_bound(own, level=level).support(objective.direction @ span))
+    return min(bound, float(objective.direction @ centre) + support)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,78 @@
+"""Outer sets by groups of contacts, against samples and against the bound from energy."""
+
+import numpy as np
+import pytest
+
+import routh
+from routh.bounds import outer_bound
+from routh.exact.automaton import automaton
+from routh.exact.build import displacement, exact_set
+from routh.exact.groups import groups_of, shortened
+from routh.exact.snap import as_given
+from routh.robust import worst_case
+from routh.status import Status
+
+pytest.importorskip("ppl")
+
+
+def two_feet(coupling=0.06, mu=0.5, v=(0.2, -1.0, 0.3)):
+    """Two flat feet that fall side by side, each a body of its own, tied by what couples their masses."""
+    tie = coupling * np.diag([1.0, 1.0, 0.0])
+    foot = np.diag([1.0, 1.0, 0.1])
+    M = np.block([[foot, tie], [tie, 1.1 * foot]])
+    nothing = np.zeros(3)
+    Jn, Jt = [], []
+    for k in range(2):
+        for x in (-0.5, 0.4):
+            pad = (lambda row: np.r_[row, nothing]) if k == 0 else (lambda row: np.r_[nothing, row])
+            Jn.append(pad([0.0, 1.0, x]))
+            Jt.append(pad([1.0, 0.0, 0.2]))
+    names = ["left heel", "left toe", "right heel", "right toe"]
+    return routh.ImpactProblem(M, Jn, Jt, mu, [*v, *v], names=names)
+
+
+@pytest.mark.parametrize(
+    ("coupling", "mu", "v"), [(0.06, 0.5, (0.2, -1.0, 0.3)), (0.02, 1.0, (-0.4, -0.5, 0.0))]
+)
+def test_an_incomplete_set_of_two_feet_has_a_bound_that_holds_and_is_tight(coupling, mu, v):
+    problem = two_feet(coupling, mu, v)
+    assert groups_of(problem) == [[0, 1], [2, 3]]
+    exact = exact_set(problem, pieces=1)
+    assert exact.status is Status.INCOMPLETE
+    assert "groups" in exact.outer_from
+    outcomes = routh.sample(problem, 4096, rates="extreme")
+    ends = outcomes.v[outcomes.solved]
+    assert np.all(exact.outer.violation(ends) <= 1e-9)
+    energy = outer_bound(problem)
+    for row in problem.J.reshape(-1, 6):
+        bound, loose, value = exact.support(row, which="outer"), energy.support(row), (ends @ row).max()
+        assert bound < 0.5 * loose
+        assert bound - value < 0.12 * problem.speed
+
+
+def test_groups_that_feel_each_other_are_one():
+    assert groups_of(two_feet(coupling=0.5)) == [[0, 1, 2, 3]]
+    assert "energy" in exact_set(two_feet(coupling=0.5), pieces=1).outer_from
+
+
+def test_shortened_problems_are_near_and_have_short_forces():
+    problem = two_feet()
+    rational = as_given(problem).rational
+    short = shortened(rational)
+    assert displacement(problem, short).radius < 1e-6
+    np.testing.assert_allclose(short.problem.delassus, problem.delassus, atol=1e-8)
+    forces = [force for modes in automaton(short).modes for mode in modes for force in mode.forces]
+    assert max(abs(x).bit_length() for force in forces for x in force) < 80
+
+
+def test_worst_case_takes_the_bound_of_an_incomplete_set(monkeypatch):
+    problem, slip, quick = (
+        two_feet(),
+        ("left heel", [0.0, 1.0]),
+        {"max_samples": 512, "climbs": 0, "level": 0},
+    )
+    loose = worst_case(problem, slip, method="fill", **quick)
+    monkeypatch.setattr("routh.exact.build.exact_set", lambda given, budget: exact_set(given, pieces=1))
+    tight = worst_case(problem, slip, **quick)
+    assert (tight.status, tight.value) == (Status.INCOMPLETE, loose.value)
+    assert tight.value <= tight.bound < 0.5 * loose.bound
