@@ -112,13 +112,18 @@ def _keep_at_home(site: Path) -> None:
 def _put_members_last(site: Path) -> None:
     """In the search, members of classes come after pages, functions and classes of the same name.
 
-    What a title begins with comes first there, so another word stands before their names.
+    What a title begins with comes first there, so another word stands before their names; and before names
+    that merely begin as a section of the guide is called (frictionless, Friction).
     """
     index = json.loads((site / "search.json").read_text())
+    guide = {item["title"].lower() for item in index["items"] if item["location"].startswith("guide/")}
     for item in index["items"]:
         owner, _, member = item["location"].partition("#")[2].rpartition(".")
+        name = item["title"].lower()
         if owner.rpartition(".")[2][:1].isupper() and item["title"] == member:
             item["title"] = f"member: {member}"
+        elif item["title"] == member and any(name.startswith(title) and name != title for title in guide):
+            item["title"] = f"name: {member}"
     text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
     (site / "search.json").write_text(text)
     (site / "search.js").write_text(f"var __index = {text};")  # for pages that are opened as files
