@@ -179,8 +179,7 @@ def optimised(text: str, machine: Foreign, effort: int, *, vectors: bool) -> For
     module.data_layout = str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=effort)
-    options.loop_vectorization = options.loop_unrolling = vectors and effort > 1
-    options.slp_vectorization = vectors
+    options.loop_vectorization = options.loop_unrolling = options.slp_vectorization = vectors and effort > 1
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
