@@ -273,10 +273,9 @@ def _one_sided(layout: Layout, own: Scratch, modes: Modes) -> bool:
         substitute(A, own.pivots, side, nv)
         for j in range(nv):
             x[j] += side[j]
-        _pull(own.white, own.scaled[X], own.weight, ratio, x, own.rows[FORCE], own.rows[WISH], side)
-        if turn == 0:
-            for j in range(nv):
-                side[j] -= x[j]
+        _pull(own.white, scaled[X], own.weight, ratio, x, turn == 1, own.rows[FORCE], own.rows[WISH], side)
+        for j in range(nv):
+            side[j] -= x[j]
     return True
 
 
@@ -311,9 +310,17 @@ def _sum_up(white: Array, weight: Array, ratio: Array, sums: Array) -> None:
 
 @distinct
 def _pull(
-    white: Array, X: Array, weight: Array, ratio: Array, x: Array, force: Array, wish: Array, sums: Array
+    white: Array,
+    X: Array,
+    weight: Array,
+    ratio: Array,
+    x: Array,
+    keep: bool,
+    force: Array,
+    wish: Array,
+    sums: Array,
 ) -> None:
-    """Forces of rows that act, wishes of all, and the sum of the forces' pushes."""
+    """The sum of what the rows that act push; to ``keep``: their forces, and the wishes of all."""
     n, width = white.shape
     for a in range(width):
         sums[a] = 0.0
@@ -325,9 +332,11 @@ def _pull(
             q -= white[j, a] * x[a]
             r -= white[k, a] * x[a]
             s -= white[m, a] * x[a]
-        wish[i], wish[j], wish[k], wish[m] = X[i] * p, X[j] * q, X[k] * r, X[m] * s
+        if keep:
+            wish[i], wish[j], wish[k], wish[m] = X[i] * p, X[j] * q, X[k] * r, X[m] * s
         p, q, r, s = weight[i] * p, weight[j] * q, weight[k] * r, weight[m] * s
-        force[i], force[j], force[k], force[m] = p, q, r, s
+        if keep:
+            force[i], force[j], force[k], force[m] = p, q, r, s
         left = n - begin
         q, r, s = q if left > 1 else 0.0, r if left > 2 else 0.0, s if left > 3 else 0.0
         for a in range(width):
