@@ -92,11 +92,6 @@ class PolyhedralStep:
         found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
         return [self._read(v, result, keep) for result in found]
 
-    def scaled_lcp(self, v: Array, lambda_max: Array | None) -> tuple[Array, Array]:
-        """``W`` and ``q`` of HP23 (75) in the problem's own units, for other solvers."""
-        W, q, z_unit, w_unit, _ = self._data(v, lambda_max)
-        return W * z_unit / w_unit[:, None], q / w_unit
-
     def residual(self, v: Array, lambda_max: Array | None, impulse: Array) -> float:
         """How far an impulse (nc, 1 + nt) is from solving the step: the smallest scaled violation of (72).
 
