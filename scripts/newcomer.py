@@ -108,7 +108,7 @@ def main() -> None:
             python = folder / "env" / "bin" / "python"
             row(
                 "pip install",
-                [python, "-m", "pip", "install", "-q", f"{ROOT}[all,robots]", "nbclient", "ipykernel"],
+                [python, "-m", "pip", "install", "-qq", f"{ROOT}[all,robots]", "nbclient", "ipykernel"],
                 folder,
                 patience=INSTALLING,
             )

@@ -108,9 +108,20 @@ def test_a_problem_shows_how_its_contacts_move_and_how_to_ask_for_the_ambiguity(
 
 def test_a_result_without_a_picture_has_a_view_all_the_same(monkeypatch):
     pytest.importorskip("matplotlib")
+    from routh.viz import plots
+
     outcomes = routh.sample(block().problem, 8)
-    monkeypatch.setattr(type(outcomes), "plot", lambda self: (_ for _ in ()).throw(ValueError("nothing")))
+    assert "<img" in outcomes._repr_html_()
+    drawn = []
+
+    def refuse(given):
+        drawn.append(len(telling(given).axes))
+        raise ValueError("nothing")
+
+    telling = plots._telling_figure
+    monkeypatch.setattr(plots, "_telling_figure", refuse)
     assert "<img" not in outcomes._repr_html_()
+    assert drawn == [1]  # of several panels the telling one
 
 
 @pytest.mark.parametrize("first", ["", "import matplotlib.pyplot as plt\n", "%matplotlib inline\n"])

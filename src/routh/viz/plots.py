@@ -56,10 +56,14 @@ def outcomes_figure(
     Two contacts are shown with their normal velocities between them; of more than six contacts, those whose
     outcomes vary most. ``shown`` is the comparison with these laws, where there is one already.
     """
-    if not np.any(outcomes.solved):
-        raise ValueError("outcomes: no sample is solved, so there is no post-impact set to draw")
+    _check_solved(outcomes)
     comparison = compare(outcomes, ways=view != "ends") if shown is None else shown
     return velocity_figure(comparison, exact=cheap_exact(outcomes.problem), view=view)
+
+
+def _check_solved(outcomes: Outcomes) -> None:
+    if not np.any(outcomes.solved):
+        raise ValueError("outcomes: no sample is solved, so there is no post-impact set to draw")
 
 
 def system_figure(system: System, outcomes: Outcomes, *, shown: Comparison | None = None) -> style.Figure:
@@ -140,14 +144,24 @@ def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = 
 
 
 def thumbnail(result: Drawable) -> bytes | None:
-    """A small picture of a result for a notebook; None where it has none."""
+    """A small picture of a result for a notebook; None where it has none. Of outcomes the telling panel.
+
+    Every panel takes as long as all the numbers beside it; `plot` has them all.
+    """
     try:
-        figure = result.plot()
+        figure = _telling_figure(result) if isinstance(result, Outcomes) else result.plot()
     except (MissingExtraError, ValueError):
         return None
     found = style.png(figure, dpi=130)
     style.close(figure)
     return found
+
+
+def _telling_figure(outcomes: Outcomes) -> style.Figure:
+    _check_solved(outcomes)
+    shown, exact = compare(outcomes, ways=False), cheap_exact(outcomes.problem)
+    panel = telling_panel(outcomes.problem, known(shown, exact))
+    return velocity_figure(shown, [panel], exact=exact, view="ends")
 
 
 def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None) -> None:
