@@ -74,7 +74,9 @@ class Row:
 
 
 def friction_options(friction: str) -> dict:
-    """Options of `routh.sample`: the cone, or so many facets."""
+    """Options of `routh.sample`: the cone, so many facets, or Algorithm 1 with the cone."""
+    if friction == "algorithm1":
+        return {"method": "algorithm1"}
     return {} if friction == "cone" else {"friction": "polyhedral", "facets": int(friction)}
 
 
@@ -337,7 +339,7 @@ def main() -> None:
     parser.add_argument("--paths", type=int, default=200, help="of a family whose path is checked")
     parser.add_argument("--integrated", type=int, default=2, help="of a family, against the integrator: slow")
     parser.add_argument("--families", default="", help="parts of names, with commas between them")
-    parser.add_argument("--friction", default="cone", help="cone, or the number of facets")
+    parser.add_argument("--friction", default="cone", help="cone, the number of facets, or algorithm1")
     parser.add_argument("--folder", default="", help="of problems, .npz files")
     parser.add_argument("--baseline", default="", help="the src folder of another version")
     parser.add_argument("--seed", type=int, default=100, help="of widths and record: the first one")
