@@ -87,6 +87,9 @@ def test_derivatives_go_through_implicit_steps(tilt):
     wrong = np.abs((beside[0].v - beside[1].v) / 2e-5 - slope).max(axis=1) / (1.0 + np.abs(slope).max(axis=1))
     assert np.median(wrong[smooth]) < 1e-4
     assert np.quantile(wrong[smooth], 0.9) < 1e-3
+    by_corners = outcomes.jacobian(wrt=("v", "Jt"))  # corners moved alone are no rigid body's
+    assert np.all(by_corners["one_sided"] >= found["one_sided"])
+    assert np.count_nonzero(by_corners["one_sided"]) >= 16
 
 
 def test_a_small_tilt_changes_the_set_by_little():

@@ -25,7 +25,7 @@ from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import Draw, as_rows, prepared
 from routh.kernels.events import TOLERANCE, Rates
 from routh.kernels.gradients.pullback import frames_of, raise_cotangents
-from routh.kernels.gradients.run import MU, RESTITUTION, Bars, J, M, Task, run
+from routh.kernels.gradients.run import MU, RESTITUTION, TANGENTS, Bars, J, M, Task, run
 from routh.problem import ImpactProblem
 from routh.problem_rows import Problems
 from routh.sampling.batch import BatchOutcomes
@@ -135,8 +135,9 @@ def run_rows(
     asked = {"v", *("J" if name in ("Jn", "Jt") else name for name in wrt)}
     numbers_each = sum(int(np.prod(shapes[name])) for name in asked)
     count_that_fits("n", items, 8 * (k * numbers_each + nv + 4))
-    wanted = np.zeros(4, dtype=bool)
+    wanted = np.zeros(5, dtype=bool)
     wanted[[_PLACES[name] for name in wrt if name != "v"]] = True
+    wanted[TANGENTS] = "Jt" in wrt
     task = Task(
         frames,
         numbers,

@@ -37,7 +37,7 @@ CURVED_ROOM = 512  # entries of a record for which there is room at first with t
 AT_REST = 1e-11  # of the velocity before: what is left of it below this is rounding
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
 RESTS = -1.0  # `Task.off` of a sample that stays at rest, until its derivatives are set to zero
-MU, M, J, RESTITUTION = range(4)
+MU, M, J, RESTITUTION, TANGENTS = range(5)
 
 
 class Bars(NamedTuple):
@@ -57,7 +57,7 @@ class Task(NamedTuple):
     numbers: np.ndarray  # (rows,) int64: a row draws the numbers of row ``draw.row`` plus this
     corners: Array  # (facets, nt) of the friction polygon; in the plane +1 and -1
     cotangents: Cotangents
-    wanted: np.ndarray  # (4,) bool: MU, M, J, RESTITUTION; the velocity's are always there
+    wanted: np.ndarray  # (5,) bool: MU, M, J, RESTITUTION, TANGENTS (of J); the velocity's are always there
     bars: Bars
     nothing: Array  # (nv,) zeros
     after: Array  # (items, nv) the velocity after, as it was drawn again
@@ -191,6 +191,9 @@ def finish_sample(
         return
     if curved is not None:
         align_ends(record, here.given, work.own)
+        for k in range(task.entries[item] if task.wanted[TANGENTS] else 0):
+            if record.event[k] == rec.SOLVE:  # what corners that squeeze each other do if one moves alone
+                note_margin(record, 0.0)
     if record.total[rec.MARGIN] > 0.0:
         judge_ties(task, here, work, curved, total)
     task.margin[item] = record.total[rec.MARGIN]
