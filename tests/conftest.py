@@ -33,6 +33,14 @@ def _nan_meets_no_arithmetic(request):
         yield
 
 
+@pytest.fixture(autouse=True)
+def _no_figure_stays_open():
+    """Once a test has loaded pyplot it holds every figure made after that, and warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture
 def ticking(monkeypatch):
     """A clock that goes on by 0.05 s whenever it is asked: budgets end as early on every machine.

@@ -5,7 +5,7 @@ import routh
 from routh import systems
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
 from routh.text import for_matplotlib
-from routh.viz import style, velocity
+from routh.viz import plots, style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.panels import Axis, contact_panel, normal_panel, panels_of_most_interest
 from routh.viz.snapshots import futures_figure, snapshot_figure, state_figure
@@ -33,6 +33,16 @@ def test_density_keeps_every_point_and_draws_nothing_else():
     assert FAINTEST < image[8, 9] < 1.0
     spread = density_image(x, y, (0.0, 1.0, 0.0, 1.0), (10, 10), 1)
     assert np.isfinite(spread).sum() > np.isfinite(image).sum()
+    disc = np.isfinite(density_image(x[:1], y[:1], (-0.6, 0.8, -0.6, 1.0), (7, 7), 3))
+    assert disc.sum(axis=0).tolist() == disc.sum(axis=1).tolist() == [3, 5, 7, 7, 7, 5, 3]
+
+
+def test_the_next_picture_asks_no_law_again(monkeypatch):
+    samples = routh.sample(BLOCK.problem, 16)
+    samples.plot()
+    for name in ("compare", "cheap_exact"):
+        monkeypatch.setattr(plots, name, lambda *_, **__: pytest.fail("computed twice"))
+    assert plots.thumbnail(samples)
 
 
 def test_density_of_nothing_is_empty():

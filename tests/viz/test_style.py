@@ -1,5 +1,6 @@
 import sys
 
+import numpy as np
 import pytest
 
 from routh.status import MissingExtraError
@@ -36,6 +37,30 @@ def test_panels_are_lettered():
         axes[1].set_title("second")
         style.letter(axes)
     assert [ax.get_title(loc="left") for ax in axes] == ["(a)", "(b)  second", "(c)", "(d)"]
+
+
+def test_grids_lie_where_constrained_layout_puts_them():
+    places = []
+    for quick in (True, False):
+        with style.context():
+            fig, axes = style.figure(2, 2, width=style.TWO_COLUMNS)
+            for ax, (low, high) in zip(
+                axes, ((0.0, 1.0), (-2.7e3, 1e3), (-0.3, 0.51), (0.0, 1e-5)), strict=True
+            ):
+                ax.set(
+                    xlim=(low, high), ylim=(low, 1.02 * high), xlabel="speed (m/s)", ylabel="two\nlines (m/s)"
+                )
+                style.plain_ticks(ax)
+            axes[0].set_title("second\nline")
+            axes[3].set_visible(False)
+            style.letter(axes)
+            if quick:
+                style.lay_out_grid(fig, axes.reshape(2, 2))
+            else:
+                style.lay_out(fig)
+            assert fig.get_layout_engine() is None  # drawing does not move them
+            places.append([ax.get_position().bounds for ax in axes[:3]] * np.tile(fig.bbox.size, 2))
+    assert places[0] == pytest.approx(places[1], abs=1.5)  # pixels
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

@@ -211,7 +211,7 @@ class Outcomes(Drawable, Tabular):
         Combinations that differ by velocities below ``threshold``, a share of the speed before, are one row;
         see `routh.sampling.answers.merged_modes`.
         """
-        rows = self.solved
+        rows = slice(None) if self.solved.all() else self.solved  # no copies
         modes, which = combinations(self.merged_modes(threshold)[rows])
         energies = self.kinetic_energy[rows]
         low, high = np.full(len(modes), np.inf), np.full(len(modes), -np.inf)
@@ -244,6 +244,11 @@ class Outcomes(Drawable, Tabular):
     @cached_property
     def _merged(self) -> dict[float, np.ndarray]:
         """What `merged_modes` found, by the threshold: answers, tables and pictures ask for the same."""
+        return {}
+
+    @cached_property
+    def pictured(self) -> dict[object, Any]:
+        """What pictures have computed beside the samples, for the next picture of them."""
         return {}
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from routh.validation import Array
@@ -24,7 +26,7 @@ def density_image(
         minlength=(shape[0] + 2) * (shape[1] + 2),
     )
     inside = counts.reshape(shape[0] + 2, shape[1] + 2)[1:-1, 1:-1]  # less what lies outside
-    spread = _largest_in_disc(inside.astype(np.float64), radius)
+    spread = _largest_in_disc(inside.astype(np.int32), radius)
     image = np.full(shape, np.nan)
     seen = spread > 0
     if seen.any():
@@ -38,16 +40,18 @@ def _cells(values: Array, low: float, high: float, count: int) -> np.ndarray:
     return np.fmin(np.fmax(place, 0.0), count + 1.0).astype(np.intp)
 
 
-def _largest_in_disc(counts: Array, radius: int) -> Array:
-    """Of each cell the largest count within ``radius`` cells."""
+def _largest_in_disc(counts: np.ndarray, radius: int) -> np.ndarray:
+    """Of each cell the largest count within ``radius`` cells: along its row, row by row of the disc."""
     rows, columns = counts.shape
     padded = np.pad(counts, radius)
+    along = padded[:, radius:][:, :columns].copy()
     largest = counts.copy()
-    for down in range(-radius, radius + 1):
-        for right in range(-radius, radius + 1):
-            if down * down + right * right <= radius * (radius + 0.8):
-                moved = padded[radius + down :, radius + right :][:rows, :columns]
-                np.maximum(largest, moved, out=largest)
+    for right in range(radius + 1):
+        for shift in (radius - right, radius + right):
+            np.maximum(along, padded[:, shift:][:, :columns], out=along)
+        for down in range(-radius, radius + 1):
+            if min(math.isqrt(int(radius * (radius + 0.8)) - down * down), radius) == right:
+                np.maximum(largest, along[radius + down :][:rows], out=largest)
     return largest
 
 

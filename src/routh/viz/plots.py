@@ -57,8 +57,20 @@ def outcomes_figure(
     outcomes vary most. ``shown`` is the comparison with these laws, where there is one already.
     """
     _check_solved(outcomes)
-    comparison = compare(outcomes, ways=view != "ends") if shown is None else shown
-    return velocity_figure(comparison, exact=cheap_exact(outcomes.problem), view=view)
+    shown, exact = _beside(outcomes, view, shown)
+    return velocity_figure(shown, exact=exact, view=view)
+
+
+def _beside(
+    outcomes: Outcomes, view: str, shown: Comparison | None = None
+) -> tuple[Comparison, ExactSet | None]:
+    """The laws' answers and the exact set, computed once: plots and notebooks ask for the same."""
+    ways, kept = view != "ends", outcomes.pictured
+    if "exact" not in kept:
+        kept["exact"] = cheap_exact(outcomes.problem)
+    if shown is None and ways not in kept:
+        kept[ways] = compare(outcomes, ways=ways)
+    return shown or kept[ways], kept["exact"]
 
 
 def _check_solved(outcomes: Outcomes) -> None:
@@ -134,7 +146,7 @@ def drawn_by(draw: Callable[..., object], *, aspect: float = 0.8, legend: str = 
 def _plot_outcomes(outcomes: Outcomes, axes: Axes | None = None, *, view: str = "ends") -> Figure:
     if axes is None:
         return outcomes_figure(outcomes, view=view)
-    shown, exact = compare(outcomes, ways=view != "ends"), cheap_exact(outcomes.problem)
+    shown, exact = _beside(outcomes, view)
     panel = telling_panel(outcomes.problem, known(shown, exact))
     prepare(axes, shown, panel, view=view, exact=exact)
     figure = style.figure_of(axes)
@@ -159,7 +171,7 @@ def thumbnail(result: Drawable) -> bytes | None:
 
 def _telling_figure(outcomes: Outcomes) -> style.Figure:
     _check_solved(outcomes)
-    shown, exact = compare(outcomes, ways=False), cheap_exact(outcomes.problem)
+    shown, exact = _beside(outcomes, "ends")
     panel = telling_panel(outcomes.problem, known(shown, exact))
     return velocity_figure(shown, [panel], exact=exact, view="ends")
 

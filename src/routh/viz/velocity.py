@@ -169,8 +169,8 @@ def rare_samples(shown: Comparison) -> np.ndarray:
     """Rows of the solved samples whose combination of contact modes has less than `RARE` of them."""
     outcomes = shown.outcomes
     rows = np.flatnonzero(outcomes.solved)
-    _, which = combinations(outcomes.modes[rows])
-    return rows[np.bincount(which)[which] < RARE * len(rows)]
+    _, which = combinations(outcomes.modes if len(rows) == len(outcomes) else outcomes.modes[rows])
+    return rows[(np.bincount(which) < RARE * len(rows))[which]]
 
 
 def mark_approach(ax: style.Axes, panel: Panel) -> None:
@@ -220,9 +220,12 @@ def velocity_figure(
     if len(drawn) > 1:
         style.letter([ax for ax, _, _ in drawn])
     contacts = {axis.contact for panel in chosen for axis in panel}
+    # so that the panels have their size when densities are binned
     if panels is None and len(chosen) == MOST_PANELS and len(contacts) < problem.nc:
         fig.suptitle(f"{len(contacts)} of {problem.nc} contacts: those whose outcomes vary most", fontsize=8)
-    style.lay_out(fig)  # so that the panels have their size when densities are binned
+        style.lay_out(fig)
+    else:
+        style.lay_out_grid(fig, axes.reshape(-1, across))
     for ax, panel, wanted in drawn:
         draw_velocities(ax, shown, panel, view=wanted, exact=exact)
     style.legend_below(fig, [ax for ax, _, _ in drawn], columns=min(across, 3))
