@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -275,10 +276,22 @@ def _own(body: MjsBody) -> Array:
     if not 0.0 < body.mass < np.inf:
         raise ModelError(f"the link {body.name!r} has mass {body.mass:g} kg; wanted >= 0")
     moments = moments_of(body)
+    if _turns_to_principal_axes():
+        moments = np.diag(np.linalg.eigvalsh(moments)[::-1])
     second[:3, :3] = 0.5 * np.trace(moments) * np.eye(3) - moments
     second[3, 3] = body.mass
     placed = _placement(body.iquat, body.ipos)
     return placed @ second @ placed.T
+
+
+@cache
+def _turns_to_principal_axes() -> bool:
+    """Whether ``iquat`` of a link from a URDF is that of its principal axes, largest first, though
+    ``fullinertia`` is what the file says: so it is in older versions of MuJoCo."""
+    inertia = '<inertia ixx="1" iyy="2" izz="1.5" ixy="0" ixz="0" iyz="0"/>'
+    link = f'<link name="a"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    spec = _filled("from_string", f'<robot name="a">{link}</robot>')
+    return bool(abs(spec.worldbody.bodies[0].iquat[0]) < 0.9)
 
 
 def _give(body: MjsBody, inertia: Array) -> None:
