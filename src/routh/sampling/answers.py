@@ -321,10 +321,10 @@ def _modes(problem: ImpactProblem, velocity: Array, threshold: float) -> np.ndar
     """`contact_modes` of contact velocities (nc, 1 + nt, n)."""
     least = max(tolerances.STICK, real("threshold", threshold, at_least=0.0)) * problem.scaling.velocity
     found = np.empty((velocity.shape[2], problem.nc), dtype=np.int8)
+    separates, sticks, slides = map(np.int8, ContactMode)
     for i, (normal, *tangents) in enumerate(velocity):
-        mode = np.where(_length(tangents) > least[i], ContactMode.SLIDES, ContactMode.STICKS)
-        mode[normal > least[i]] = ContactMode.SEPARATES
-        found[:, i] = mode
+        touching = np.where(_length(tangents) > least[i], slides, sticks)
+        found[:, i] = np.where(normal > least[i], separates, touching)
     return found
 
 

@@ -383,7 +383,7 @@ def with_jams(found: Outcomes) -> Outcomes:
 
 def are_outcomes(status: np.ndarray) -> np.ndarray:
     """Where statuses (...) are those of outcomes: solved, or nothing to solve."""
-    return np.asarray(_OK[status])
+    return np.asarray(_OK.take(status))
 
 
 def status_counts(status: np.ndarray) -> dict[Status, int]:
