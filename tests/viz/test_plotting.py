@@ -98,12 +98,16 @@ def test_what_is_no_result_is_refused_with_the_list_of_those_that_are():
         plot(3)
 
 
-def test_a_picture_of_outcomes_does_not_wait_for_integrators_and_optimisers():
-    """They take longer to load than the picture to draw."""
+def test_a_run_with_its_picture_does_not_wait_for_scipy_and_the_simulators(tmp_path):
+    """They take longer to load than the run takes; exact sets are part of the picture."""
     code = (
-        "import sys, routh; routh.sample(routh.systems.impact('rocking-block'), 16).plot(); "
-        "print([name for name in ('scipy.integrate', 'scipy.optimize', 'routh.sim', 'routh.robust') "
-        "if name in sys.modules])"
+        "import atexit, sys; from routh.cli import main\n"
+        "slow = {'routh.sim', 'routh.constraints', 'routh.robust', 'scipy.sparse', 'scipy.special'}\n"
+        "def told(): print(sorted(slow & set(sys.modules)), 'routh.exact.build' in sys.modules)\n"
+        "atexit.register(told)\n"
+        "main()"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
+    command = [sys.executable, "-c", code, "run", "rocking-block", "--samples", "16"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (tmp_path / "rocking-block.png").exists()
+    assert run.stdout.endswith("[] True\n")

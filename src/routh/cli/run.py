@@ -10,6 +10,7 @@ import ast
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -22,26 +23,22 @@ from routh.cli.options import Request
 from routh.cli.output import Output, plain_table
 from routh.cli.tables import notes_shown, tell_nothing_approaches, terminal_picture
 from routh.compiling import compile_seconds
-from routh.exact.build import exact_set
-from routh.exact.result import ExactSet
 from routh.laws import TwoBody
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
 from routh.sampling.answers import Answer, contact_modes, make_answer
-from routh.sampling.fill import fill
 from routh.sampling.sampler import check_count
 from routh.status import Status
 from routh.storage import MAX_BYTES
 from routh.systems import System
-from routh.systems.d19 import ConstrainedMotion
 from routh.text import for_rich
 from routh.validation import Array, Options
 from routh.viz import style
-from routh.viz.plots import outcomes_figure, system_figure
-from routh.viz.snapshots import state_figure
-from routh.viz.velocity import velocity_figure
+
+if TYPE_CHECKING:
+    from routh.exact.result import ExactSet
 
 SAMPLES = {1: 2**14, 2: 2**12}  # by the number of tangents: in space a sample costs ten times as much
 CHEAP_CONTACTS = {1: 8, 2: 4}
@@ -147,6 +144,8 @@ def sample_and_show(
     _show(shown, request, output)
 
     def figure() -> style.Figure:
+        from routh.viz.plots import outcomes_figure, system_figure  # only with a picture
+
         if system is None:
             return outcomes_figure(outcomes, shown=shown)
         return system_figure(system, outcomes, shown=shown)
@@ -250,6 +249,10 @@ def run_exact(
     name: str, changes: list[str], place: Path | None, output: Output, budget: float | None = None
 ) -> int:
     """Compute a system's exact set, print its vertices and draw it; the exit code."""
+    from routh.exact.build import exact_set
+    from routh.sampling.fill import fill
+    from routh.viz.velocity import velocity_figure
+
     system = systems.get(name, **parse_changes(changes, name))
     with output.busy("computing the exact set"):
         exact = exact_set(system.rational, budget=EXACT_SECONDS if budget is None else budget)
@@ -302,6 +305,9 @@ def _exact_data(exact: ExactSet) -> dict[str, object]:
 
 def run_motion(system: System, place: Path | None, output: Output) -> int:
     """Show where a motion starts and say how to simulate it; the exit code."""
+    from routh.systems.d19 import ConstrainedMotion  # brings the simulators, which impacts do not wait for
+    from routh.viz.snapshots import state_figure
+
     assert system.model is not None
     assert system.state is not None
     model, state = system.model, system.state

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import cKDTree
 
 from routh.exact.paths import statuses_to
 from routh.exact.polytopes import PolytopeUnion, Vertex, largest_distance, lifted
@@ -180,6 +179,8 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
     set is flat are left out. Samples are solved to `routh.tolerances.RESIDUAL` (`RESIDUAL_HUGE_FRICTION`):
     ``outside`` is 0 where none is proved to be farther out than that.
     """
+    from scipy.spatial import cKDTree  # slow to load, and pictures of sets do not need it
+
     v = outcomes.v[outcomes.solved]
     if not len(v):
         raise ValueError("outcomes: no sample is solved; wanted at least one")
