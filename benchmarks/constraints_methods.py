@@ -12,7 +12,7 @@ import numpy as np
 from measure import Table, command_line
 from routh import systems
 from routh.constraints import Bilateral, Compliance, ConstrainedSystem, Unilateral, solve
-from routh.reproduce.d19_program import paper_forces, solve_paper
+from routh.reproduce.d19_program import solve_paper
 from routh.sim.step_through import constraint_forces
 
 
@@ -82,7 +82,7 @@ def sliding() -> None:
         a = max(9.81 * (math.sin(angle) - mu * math.cos(angle)), 0.0)
         motion = systems.get("block-on-incline", mu=mu)
         for damper in (10.0, 1e3, 1e5, 1e8):
-            for method, rule in (("constraint", constraint_forces), ("paper", paper_forces)):
+            for method, rule in (("constraint", constraint_forces), ("paper", solve_paper)):
                 yields = {"tangential_damping": damper, "anticipate": False}
                 soft = Compliance(motion.compliance.stiffness, 1.0, **yields)
                 run = motion.run(rule=rule, duration=0.1, compliance=soft)

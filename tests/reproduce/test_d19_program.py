@@ -16,7 +16,7 @@ from routh.constraints import (
     solve,
 )
 from routh.models.base import State
-from routh.reproduce.d19_program import paper_forces, paper_program, solve_paper
+from routh.reproduce.d19_program import paper_program, solve_paper
 from routh.sim.step_through import constraint_forces
 from routh.status import Status
 
@@ -205,7 +205,7 @@ def test_where_and_by_how_much_the_methods_differ_on_a_sliding_block():
     angle = np.radians(15)
     up, down = np.array([np.sin(angle), 0, np.cos(angle)]), np.array([np.cos(angle), 0, -np.sin(angle)])
     moved = {}
-    for method, rule in (("constraint", constraint_forces), ("paper", paper_forces)):
+    for method, rule in (("constraint", constraint_forces), ("paper", solve_paper)):
         for damper in (1e3, 10.0):
             soft = replace(motion.compliance, tangential_damping=damper)
             run = motion.run(rule=rule, duration=0.1, compliance=soft)
@@ -220,4 +220,4 @@ def test_d19s_own_damper_is_solved_in_every_step(mu):
     """B_r = 1e6 / h: where a slip cannot be stopped the objective is 1e12 times what it is otherwise."""
     motion = systems.get("block-on-incline", mu=mu)
     stiff = replace(motion.compliance, tangential_damping=1e8)
-    assert motion.run(rule=paper_forces, duration=0.1, compliance=stiff).ok
+    assert motion.run(rule=solve_paper, duration=0.1, compliance=stiff).ok

@@ -8,6 +8,7 @@ options declare it once, ``landed: Landed``, and get it whole. Fields that are n
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from functools import wraps
@@ -17,7 +18,7 @@ from typing import Annotated, ParamSpec, TypeVar, get_args, get_origin, get_type
 import typer
 from typer.models import OptionInfo
 
-from routh.cli.exits import Exit, in_short, until_nobody_reads
+from routh.cli.exits import IN_SHORT, Exit, until_nobody_reads
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -110,16 +111,7 @@ def _without_type(one: inspect.Parameter) -> inspect.Parameter:
 
 def unwrapped(text: str) -> str:
     """Join the lines of paragraphs, which the terminal wraps itself; indented lines stay as they are."""
-    joined: list[str] = []
-    for line in cleandoc(text).splitlines():
-        runs_on = (
-            joined and joined[-1] and line and not line.startswith(" ") and not joined[-1].startswith(" ")
-        )
-        if runs_on:
-            joined[-1] += " " + line
-        else:
-            joined.append(line)
-    return "\n".join(joined)
+    return re.sub(r"(?m)^(?! )(.+)\n(?=\S)", r"\1 ", cleandoc(text))
 
 
 def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]:
@@ -133,7 +125,7 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
             with until_nobody_reads():
                 raise typer.Exit(Exit(flat(**named)))
 
-        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=in_short())(guarded)
+        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=IN_SHORT)(guarded)
         return function
 
     return add
@@ -142,7 +134,7 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
 app = typer.Typer(
     name="routh",
     help=unwrapped(GUIDE),
-    epilog=in_short(),
+    epilog=IN_SHORT,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,

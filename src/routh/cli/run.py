@@ -180,8 +180,9 @@ def _show(shown: Comparison, request: Request, output: Output) -> None:
     """The tables, and the picture in the terminal."""
     if shown.outcomes.solved.any():
         output.show(tables.mode_table(shown.outcomes, request.merge))
-        for line in tables.contact_key(shown.problem.names):
-            output.show(f"[dim]{for_rich(line)}[/dim]")
+        names = shown.problem.names
+        for i, name in enumerate(names if tables.numbered(names) else (), start=1):
+            output.show(f"[dim]contact {i}: {for_rich(name)}[/dim]")
     output.show(*tables.remarks(shown.outcomes, request.merge))
     output.say()
     if shown.simultaneous:

@@ -92,11 +92,6 @@ def headings(names: Sequence[str]) -> list[str]:
     return [f"contact {name}" if len(name) <= 2 else name for name in names]
 
 
-def contact_key(names: Sequence[str]) -> list[str]:
-    """Which number stands for which contact; empty where the columns have names."""
-    return [f"contact {i + 1}: {name}" for i, name in enumerate(names)] if numbered(names) else []
-
-
 def _contact_table(outcomes: Outcomes, threshold: float) -> Table:
     modes = outcomes.merged_modes(threshold)[outcomes.solved]
     shares = np.stack([(modes == mode).mean(axis=0) for mode in ContactMode], axis=1)
@@ -316,23 +311,12 @@ def _canvas(
         share = np.log1p(counts) / np.log1p(counts.max())
         shade = np.clip((3 * share).astype(int), 0, 2)
     zero_column, zero_row = _cell(0.0, 0.0, extent, width)
-    rows = []
-    for i in range(HEIGHT):
-        row = []
-        for j in range(width):
-            if codes[i, j]:
-                row.append((chr(0x2800 + int(codes[i, j])) if fancy else "*", _SHADES[shade[i, j]]))
-            else:
-                row.append((_axis_sign(i == zero_row, j == zero_column, fancy), "dim"))
-        rows.append(row)
+    signs = np.full(counts.shape, " ")
+    signs[zero_row], signs[:, zero_column], signs[zero_row, zero_column] = "─│┼" if fancy else "-|+"
+    rows = [[(str(sign), "dim") for sign in row] for row in signs]
+    for i, j in np.argwhere(codes):
+        rows[i][j] = chr(0x2800 + int(codes[i, j])) if fancy else "*", _SHADES[shade[i, j]]
     return rows
-
-
-def _axis_sign(on_row: bool, on_column: bool, fancy: bool) -> str:
-    horizontal, vertical, crossing = "─│┼" if fancy else "-|+"
-    if on_row and on_column:
-        return crossing
-    return horizontal if on_row else vertical if on_column else " "
 
 
 def _cell(x: float, y: float, extent: tuple[float, ...], width: int) -> tuple[int, int]:

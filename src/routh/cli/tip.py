@@ -71,11 +71,16 @@ def worst_heading(
     model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest
 ) -> tuple[Landing, Tipping]:
     """The landing whose worst outcome is worst, of all headings where none is given, and its answer."""
+    from routh.models.mujoco.engine import engine
+    from routh.models.mujoco.landings import free_root
     from routh.robust.tipping import Tipping, tipping
 
     near = asdict(request.near)
     told = options.given(**{**asdict(request), "near": None}, window=near["window"], deepest=near["deepest"])
-    refuse_other_roots(model)
+    # that a root is not free is said before a landing says what such a root cannot do
+    data = engine().MjData(model)
+    engine().mj_kinematics(model, data)
+    free_root(model, data)
     around = landed.heading is None and landed.speed > 0.0
     turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else [landed.heading or 0.0]
     further = {**robot.posture(model), **near}
@@ -88,16 +93,6 @@ def worst_heading(
     answer = tipping(model, worst.qpos, worst.qvel, prove=True, **told)
     assert isinstance(answer, Tipping)
     return worst, answer
-
-
-def refuse_other_roots(model: MjModel) -> None:
-    """Say that a root is not free before a landing says what such a root cannot do."""
-    from routh.models.mujoco.engine import engine
-    from routh.models.mujoco.landings import free_root
-
-    data = engine().MjData(model)
-    engine().mj_kinematics(model, data)
-    free_root(model, data)
 
 
 def region_of(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest) -> SafeRegion:

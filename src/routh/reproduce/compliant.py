@@ -49,12 +49,6 @@ def stiffness_sweep(system: System, ratios: Array = RATIOS) -> list[Array]:
     return found
 
 
-def angle_sweep(system: System, angles: Array = ANGLES) -> list[Array]:
-    """Velocities after, for angles before, with one corner on the ground and the same total energy."""
-    model, _ = planar(system)
-    return [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in angles]
-
-
 def _tilted(system: System, angle: float) -> State:
     """The block with its lower corner on the ground, as fast as the same total energy makes it."""
     model, state = planar(system)
@@ -140,7 +134,9 @@ def figure_12(settings: Settings) -> Exhibit:
     ratios, angles = RATIOS[::every], ANGLES[::every]
     known = ended(unequal_steps(problem, n, system.paper.step or 0.3, settings))
     stiffness = sweep(problem, known, ratios, stiffness_sweep(system, ratios))
-    angle = sweep(problem, known, angles, angle_sweep(system, angles))
+    model, _ = planar(system)
+    tilted = [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in angles]
+    angle = sweep(problem, known, angles, tilted)
     rows = [
         *_rows("stiffness sweep", stiffness, "contained"),
         *_rows("angle sweep", angle, "slightly outside"),

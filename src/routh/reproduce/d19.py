@@ -9,7 +9,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
-from routh.reproduce.d19_program import paper_forces
+from routh.reproduce.d19_program import solve_paper
 from routh.sim import Trajectory
 from routh.systems.d19 import motion_of
 from routh.validation import Array
@@ -119,7 +119,7 @@ def figure_9(settings: Settings) -> Exhibit:
         rows.append(
             Row(f"slid after 1 s, µ = {mu:g} (m)", None, float(distance[-1]), _closed_form(a * 1.01 / 2))
         )
-        other = motion.run(rule=paper_forces, duration=0.1)
+        other = motion.run(rule=solve_paper, duration=0.1)
         why = f"{_closed_form(a * 0.011 / 2)}; its program cuts slip by normal force, and the block bounces"
         rows.append(
             Row(f"slid after 0.1 s, µ = {mu:g}, method 'paper' (m)", None, float(_slid(other)[-1]), why)

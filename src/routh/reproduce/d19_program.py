@@ -69,8 +69,11 @@ def paper_program(system: ConstrainedSystem) -> PaperProgram:
     return PaperProgram(W, X, q, d, 1.0 / rows.h, free, response)
 
 
-def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
-    """Solve appendix A; the status is judged by the program's own optimality conditions."""
+def solve_paper(system: ConstrainedSystem, warm: ConstraintForces | None = None) -> ConstraintForces:
+    """Solve appendix A; the status is judged by the program's own optimality conditions.
+
+    A rule for `routh.step_through`, which has no use for a warm start.
+    """
     rows = system.rows
     program = paper_program(system)
     star, residual, iterations = _minimise(program, rows)
@@ -91,11 +94,6 @@ def solve_paper(system: ConstrainedSystem) -> ConstraintForces:
         iterations=iterations,
         acting=_modes(rows, force),
     )
-
-
-def paper_forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:
-    """`solve_paper` as a rule for `routh.step_through`."""
-    return solve_paper(system)
 
 
 def _whitened(rows: ActingRows) -> Array:

@@ -30,7 +30,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import routh
-from routh.reproduce.base import Entry, Exhibit, Row, Settings, entries
+from routh.reproduce.base import Entry, Row, Settings, entries
 from routh.status import MissingExtraError
 from routh.storage import write_text
 from routh.text import for_html
@@ -123,22 +123,18 @@ def _make(entry: Entry, out: Path, settings: Settings) -> Finished:
     start = time.perf_counter()
     try:
         made = entry.make(settings)
-        stems = _save_figures(made, out)
+        for stem, figure in made.figures.items():
+            for suffix in ("png", "pdf"):
+                style.save(figure, out / "figures" / f"{stem}.{suffix}")
+            style.close(figure)
     except MissingExtraError as error:
         return replace(result, status="skipped", error=str(error))
     except Exception as error:  # the report says which exhibit failed, and the others are still made
         place = traceback.format_exception_only(error)[-1].strip()
         return replace(result, status="failed", error=place, seconds=time.perf_counter() - start)
     seconds = time.perf_counter() - start
+    stems = tuple(made.figures)
     return replace(result, rows=tuple(made.rows), text=made.text, figures=stems, seconds=seconds)
-
-
-def _save_figures(made: Exhibit, out: Path) -> tuple[str, ...]:
-    for stem, figure in made.figures.items():
-        for suffix in ("png", "pdf"):
-            style.save(figure, out / "figures" / f"{stem}.{suffix}")
-        style.close(figure)
-    return tuple(made.figures)
 
 
 def _data_file(out: Path, name: str) -> Path:

@@ -132,8 +132,15 @@ class Choices:
     low: Array  # (d,)
     high: Array  # (d,)
     start: Array  # (d,)
-    make: Callable[[Array], Made] = field(repr=False)
+    land: Callable[[Array], Made] = field(repr=False)
     posture: Callable[[Array], Array] | None = field(default=None, repr=False)  # qpos (nq,) of a choice
+
+    def make(self, x: Array) -> Made:
+        """The landing of a choice (d,); None where nothing lands, or the robot cannot be in that posture."""
+        try:
+            return self.land(x)
+        except (StateError, NoContactError):
+            return None
 
     def at(self, u: Array) -> Array:
         """From shares of the ranges (d,) to values."""
@@ -171,23 +178,7 @@ def choices(
             raise ValueError(
                 f"over[{key!r}]: the design begins at {value:g}, outside of ({least:g}, {most:g})"
             )
-    return Choices(tuple(_label(key) for key in keys), low, high, middle, _or_none(made), posture)
-
-
-def _label(key: Name) -> str:
-    return " = ".join(_each(key))
-
-
-def _or_none(make: Callable[[Array], Made]) -> Callable[[Array], Made]:
-    """None where nothing lands, or the robot cannot be in that posture."""
-
-    def safely(x: Array) -> Made:
-        try:
-            return make(x)
-        except (StateError, NoContactError):
-            return None
-
-    return safely
+    return Choices(tuple(" = ".join(_each(key)) for key in keys), low, high, middle, made, posture)
 
 
 def _named(make: Callable[..., T], keys: Sequence[Name]) -> Callable[[Array], T]:

@@ -7,8 +7,8 @@ and not by what was drawn. Slopes hold the decisions of the samples, see `routh.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.events import select
 from routh.sampling.outcomes import Outcomes
 from routh.status import RouthError, Status
-from routh.validation import Array, Options, choice
+from routh.validation import Array, choice
 
 Slopes = dict[str, Array]  # field of the problem -> derivative, shaped like the field
 _FIELDS = ("v", "M", "Jn", "Jt", "mu")
@@ -39,11 +39,6 @@ class Score(ABC):
     def slopes(self, problem: ImpactProblem) -> Slopes | None:
         """Derivatives by the problem's fields; None where there is none."""
         return None
-
-    def again(self, n: int, seed: int) -> Score:
-        """The same with other samples."""
-        other: Options = {"n": n, "seed": seed}
-        return replace(self, **other)
 
 
 @dataclass(frozen=True)
@@ -138,23 +133,11 @@ class TippingScore(Score):
 
 
 @dataclass(frozen=True)
-class ParameterScore(Score):
+class ParameterScore:
     """One of the chosen numbers itself: what is made small or large while constraints hold."""
 
     name: str
     sign: float  # 1: the smallest, -1: the largest
-
-    def value(self, problem: ImpactProblem) -> float:
-        """Not known from the impact alone."""
-        return np.nan
-
-    def of_choice(self, point: Mapping[str, float]) -> float:
-        """The number, or less it."""
-        return self.sign * point[self.name]
-
-    def again(self, n: int, seed: int) -> ParameterScore:
-        """Itself: it has no samples."""
-        return self
 
 
 @dataclass(frozen=True)
@@ -170,7 +153,9 @@ class OwnScore(Score):
         return float(self.function(sample(problem, self.n, seed=self.seed)))
 
 
-def make_score(objective: str | Callable[[Outcomes], float], of: Wanted | None, n: int, seed: int) -> Score:
+def make_score(
+    objective: str | Callable[[Outcomes], float], of: Wanted | None, n: int, seed: int
+) -> Score | ParameterScore:
     """The score that an objective's name, or a function, stands for."""
     if callable(objective):
         if of is not None:

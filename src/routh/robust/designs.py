@@ -59,7 +59,7 @@ class Search:
     """Evaluations of one design, at most ``most``."""
 
     choices: Choices
-    score: Score
+    score: Score | ParameterScore
     constraints: Sequence[Constraint]
     most: int
     tried: list[Tried] = field(default_factory=list)
@@ -107,21 +107,21 @@ class Search:
             raise _SpentError
         at = self.on_constraints(u)
         made = self.made(at)
-        problem = problem_of(made)
-        value = np.nan if problem is None else self.value(problem, self.choices.at(at))
-        violation = np.inf
+        value, violation = np.nan, np.inf
         if made is not None:
+            value = self.value(made, self.choices.at(at))
             violation = max((constraint.violation(made) for constraint in self.constraints), default=0.0)
         self.tried.append(Tried(self.choices.at(at), value, violation, self.by))
         self.watch(len(self.tried))
         self._values[key] = value if violation <= 1.0 or not self.held else np.nan
         return self._values[key]
 
-    def value(self, problem: ImpactProblem, x: Array) -> float:
-        """The score of an impact that choices (d,) make."""
+    def value(self, made: Landing | ImpactProblem, x: Array) -> float:
+        """The score of what choices (d,) make."""
         if isinstance(self.score, ParameterScore):
-            return self.score.of_choice(dict(zip(self.choices.names, map(float, x), strict=True)))
-        return self.score.value(problem)
+            name = choice("objective", self.score.name, self.choices.names)
+            return self.score.sign * float(x[self.choices.names.index(name)])
+        return self.score.value(made.problem if isinstance(made, Landing) else made)
 
     def on_constraints(self, u: Array) -> Array:
         """The nearest design, to first order, that meets the constraints that are equations."""
@@ -176,23 +176,23 @@ class Search:
         value = self.tell(u)
         return value if np.isfinite(value) else self.bad
 
-    def slope(self, u: Array) -> Array | None:
+    def slope(self, u: Array) -> Array:
         """Of `tell` by shares of the ranges, (d,): the problem's slopes, chained with its differences."""
         u = self.on_constraints(u)
         made = problem_of(self.made(u))
         if made is None:
-            return None
+            raise _NoSlopeError
         if isinstance(self.score, ParameterScore):
             own = np.array([name == self.score.name for name in self.choices.names])
             return np.where(own, self.score.sign * (self.choices.high - self.choices.low), 0.0)
         slopes = self.score.slopes(made)
         if slopes is None:
-            return None
+            raise _NoSlopeError
         found = np.empty(len(u))
         for k, step in enumerate(_STEP * np.eye(len(u))):
             above, below = problem_of(self.made(u + step)), problem_of(self.made(u - step))
             if not (_alike(made, above) and _alike(made, below)):
-                return None
+                raise _NoSlopeError
             width = np.clip(u + step, 0.0, 1.0)[k] - np.clip(u - step, 0.0, 1.0)[k]
             changes = {name: getattr(above, name) - getattr(below, name) for name in slopes}
             found[k] = sum(float(np.sum(slopes[name] * changes[name])) for name in slopes) / width
@@ -215,11 +215,22 @@ class Search:
             )
         ]
 
-    def run(self, how: Callable[[Search, Array], bool], u: Array, by: str) -> None:
-        """One run of an optimiser; it stops at the latest when the evaluations are spent."""
+    def run(self, u: Array, by: str) -> None:
+        """One run of an optimiser; it stops at the latest when the evaluations are spent.
+
+        By "gradient": sequential quadratic programs (SLSQP), which stop where a slope does not exist. By
+        "search": quadratic models of the score in a trust region, without slopes (COBYQA, Ragonneau and
+        Zhang).
+        """
         self.by, self.ended = by, False
+        first, last = _RADIUS
+        region: Options = {"initial_tr_radius": first, "final_tr_radius": last, "maxfev": self.most}
+        how: Options = {"method": "COBYQA", "options": region}
+        if by == "gradient":
+            how = {"method": "SLSQP", "jac": self.slope, "options": {"maxiter": self.most, "ftol": 1e-8}}
+        limits: Options = {"bounds": [(0.0, 1.0)] * len(u), "constraints": self.known()}
         with suppress(_SpentError, _NoSlopeError):
-            self.ended = how(self, u)
+            self.ended = bool(minimize(self.objective, u, **how, **limits).success)
 
     def best(self, since: int = 0) -> Tried | None:
         """The least score of those tried since then that keep all constraints; None where none does."""
@@ -229,35 +240,6 @@ class Search:
 
 def _alike(a: ImpactProblem, b: ImpactProblem | None) -> bool:
     return b is not None and a.names == b.names and a.Jt.shape == b.Jt.shape
-
-
-def by_gradient(search: Search, u: Array) -> bool:
-    """Sequential quadratic programs (SLSQP); whether they converged. Stops where a slope does not exist."""
-
-    def slope(at: Array) -> Array:
-        found = search.slope(at)
-        if found is None:
-            raise _NoSlopeError
-        return found
-
-    return _minimised(search, u, "SLSQP", {"maxiter": search.most, "ftol": 1e-8}, slope)
-
-
-def by_search(search: Search, u: Array) -> bool:
-    """Quadratic models of the score in a trust region, without slopes (COBYQA, Ragonneau and Zhang).
-
-    Whether they converged.
-    """
-    first, last = _RADIUS
-    options: Options = {"initial_tr_radius": first, "final_tr_radius": last, "maxfev": search.most}
-    return _minimised(search, u, "COBYQA", options)
-
-
-def _minimised(
-    search: Search, u: Array, method: str, options: Options, slope: Callable[[Array], Array] | None = None
-) -> bool:
-    limits: Options = {"bounds": [(0.0, 1.0)] * len(u), "constraints": search.known()}
-    return bool(minimize(search.objective, u, jac=slope, method=method, options=options, **limits).success)
 
 
 def other_starts(search: Search, count: int, seed: int) -> list[Array]:
@@ -410,16 +392,13 @@ def design(
             _follow(search, u, method)
             ended = ended and search.ended
     best = search.best() or first
-    other = score.again(integer("check", check, at_least=2), seed + _CHECK_SEED)
+    search.score = make_score(objective, of, integer("check", check, at_least=2), seed + _CHECK_SEED)
 
     def designed(one: Tried) -> Designed:
-        made: Made = able.make(one.x)
-        problem = problem_of(made)
+        made = able.make(one.x)
         assert made is not None
-        assert problem is not None
         point = dict(zip(able.names, map(float, one.x), strict=True))
-        checked = one.value if isinstance(other, ParameterScore) else other.value(problem)
-        return Designed(point, made, one.value, checked, one.violation)
+        return Designed(point, made, one.value, search.value(made, one.x), one.violation)
 
     return Design(
         objective if isinstance(objective, str) else getattr(objective, "__name__", "objective"),
@@ -438,7 +417,7 @@ def _follow(search: Search, u: Array, method: str) -> None:
     """From one beginning: gradients, then a search from where they came to."""
     before = len(search.tried)
     if method != "search":
-        search.run(by_gradient, u, "gradient")
+        search.run(u, "gradient")
     if method != "gradient":
         best = search.best(since=before)
-        search.run(by_search, u if best is None else search.choices.share(best.x), "search")
+        search.run(u if best is None else search.choices.share(best.x), "search")

@@ -57,18 +57,11 @@ def _solved(problem: ImpactProblem, program: Program, direction: Array, slack: f
     found = linprog(-cost, A_ub, b_ub, *equal, bounds=program.bounds, method="highs-ds", options=options)
     if found.status != 0:
         return None
-    multipliers = _Multipliers(-found.ineqlin.marginals, -found.eqlin.marginals)
     active = A_ub[b_ub - A_ub @ found.x <= _ACTIVE]
     walls = np.eye(len(found.x))[program.positive & (found.x <= _ACTIVE)]
     unique = _independent(np.concatenate([A_eq, active, walls]))
-    lagrangian = _Lagrangian(problem, program, found.x, multipliers)
+    lagrangian = _Lagrangian(problem, program, found.x, -found.ineqlin.marginals, -found.eqlin.marginals)
     return Envelope(float(direction @ problem.v - found.fun), lagrangian.gradient(direction), unique)
-
-
-@dataclass(frozen=True, eq=False)
-class _Multipliers:
-    below: Array
-    equal: Array
 
 
 def _independent(rows: Array) -> bool:
@@ -85,8 +78,11 @@ def _independent(rows: Array) -> bool:
 class _Lagrangian:
     """Its derivatives with respect to the problem, impulses and multipliers held."""
 
-    def __init__(self, problem: ImpactProblem, program: Program, x: Array, multipliers: _Multipliers) -> None:
-        self.problem, self.program, self.x, self.multipliers = problem, program, x, multipliers
+    def __init__(
+        self, problem: ImpactProblem, program: Program, x: Array, below: Array, equal: Array
+    ) -> None:
+        self.problem, self.program, self.x = problem, program, x
+        self.below, self.equal = below, equal  # multipliers of the program's conditions
         self.J = problem.J.reshape(-1, problem.nv)
         self.pieces = program.pieces(x) * np.repeat(problem.scaling.impulse, 2)  # (k, 2 nc) N s
         self.sums = np.concatenate([np.zeros((1, len(self.J))), np.cumsum(self.pieces, axis=0)])
@@ -114,10 +110,10 @@ class _Lagrangian:
 
     def _weights(self) -> list[tuple[int, int, float]]:
         """Multipliers of the conditions on velocities: place, breakpoint, signed multiplier."""
-        program, m = self.program, self.multipliers
-        found = [(p, end, sign * y) for (p, end, sign), y in zip(program.zeros, m.equal, strict=False)]
-        found += [(p, end, sign * y) for (p, end, sign), y in zip(program.signs, m.below, strict=False)]
-        for k, y in enumerate(m.below[len(program.signs) : len(program.signs) + len(program.sequence)]):
+        program = self.program
+        found = [(p, end, sign * y) for (p, end, sign), y in zip(program.zeros, self.equal, strict=False)]
+        found += [(p, end, sign * y) for (p, end, sign), y in zip(program.signs, self.below, strict=False)]
+        for k, y in enumerate(self.below[len(program.signs) : len(program.signs) + len(program.sequence)]):
             found += [(2 * i, k, y) for i in program.pushing(k)]
         return found
 
@@ -130,7 +126,7 @@ class _Lagrangian:
             for i in program.pushing(k):
                 slip = self._slip(k, i) if statuses[i] == SMOOTH else float(statuses[i])
                 on_mu[i] -= slip * self.pieces[k, 2 * i] * later[k, 2 * i + 1]
-        cones = iter(self.multipliers.below[len(program.signs) + len(program.sequence) :])
+        cones = iter(self.below[len(program.signs) + len(program.sequence) :])
         for column, (_, place, _) in enumerate(program.places):
             if place % 2:
                 on_mu[place // 2] += (next(cones) + next(cones)) * self.x[column - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,8 @@ _SLACK = 1e-12  # share of the largest eigenvalue by which a quadratic may fail 
 class Objective(ABC):
     """A function of the velocity after an impact; larger is worse."""
 
+    convex: ClassVar = False  # whether the largest value over a polytope is at a vertex
+
     @abstractmethod
     def values(self, v: Array) -> Array:
         """For velocities (n, nv), (n,)."""
@@ -27,11 +30,6 @@ class Objective(ABC):
     @abstractmethod
     def gradient(self, v: Array, speed: float) -> Array:
         """At a velocity (nv,), (nv,); ``speed`` is the size of a velocity that matters, in its units."""
-
-    @property
-    def convex(self) -> bool:
-        """Whether the largest value over a polytope is at a vertex."""
-        return False
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float | None:
         """An upper bound over velocities within ``radius`` of ``centre`` in the energy norm, if known.
@@ -46,6 +44,7 @@ class Linear(Objective):
     """``direction . v``."""
 
     direction: Array  # (nv,)
+    convex: ClassVar = True
 
     def values(self, v: Array) -> Array:
         """For velocities (n, nv), (n,)."""
@@ -54,11 +53,6 @@ class Linear(Objective):
     def gradient(self, v: Array, speed: float) -> Array:
         """The direction."""
         return self.direction
-
-    @property
-    def convex(self) -> bool:
-        """Yes."""
-        return True
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float:
         """Exact."""
@@ -72,6 +66,7 @@ class Quadratic(Objective):
 
     P: Array  # (nv, nv)
     q: Array  # (nv,)
+    convex: ClassVar = True  # it is refused otherwise
 
     def __init__(self, P: ArrayLike, q: ArrayLike | None = None) -> None:
         matrix = real_array("P", P, [(None, None)], "a square matrix")
@@ -92,11 +87,6 @@ class Quadratic(Objective):
     def gradient(self, v: Array, speed: float) -> Array:
         """Of the formula."""
         return 2.0 * self.P @ v + self.q
-
-    @property
-    def convex(self) -> bool:
-        """Yes: it is refused otherwise."""
-        return True
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float:
         """By the triangle inequality: ``(|c|_P + r s)^2 + q . c + r |q|_*``, s the norm of P in the ball."""

@@ -23,7 +23,6 @@ from routh.models.landings import Touchdown
 from routh.models.regime import CRITICALLY_DAMPED, UNEVENNESS, Regime, contact_duration, restitution_of_spring
 from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
-from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, ImpactPath, Tabular
 from routh.robust.support import Support, supports_of
 from routh.sampling import sample
@@ -404,39 +403,23 @@ def _posed(downs: Sequence[Touchdown | ValueError], asked: _Asked) -> list[_Pose
     """Which contacts count and what the body stands on; or what is wrong with a state."""
     met = [down for down in downs if isinstance(down, Touchdown)]
     supports = iter(supports_of(met, asked.unevenness))
-    usual = iter(_are_usual(met))
-    found: list[_Posed | ValueError] = []
-    for down in downs:
-        if isinstance(down, ValueError):
-            found.append(down)
-            continue
-        support, known = next(supports), next(usual)
-        counting = np.flatnonzero(down.closing(unevenness=asked.unevenness) <= asked.window)
-        if isinstance(support, ValueError):
-            found.append(support)
-        elif not len(counting):
-            first, wanted = float(down.closing().min()), f"wanted one within {asked.window:g} s"
-            error = f"window: the first contact closes after {first:g} s; {wanted}"
-            found.append(NoContactError(error, down.v, down.basis))
-        else:
-            found.append(_Posed(down, support, counting) if known else _checked(down, support, counting))
-    return found
+    return [down if isinstance(down, ValueError) else _pose(down, next(supports), asked) for down in downs]
 
 
-def _are_usual(downs: Sequence[Touchdown]) -> list[bool]:
-    """Whether the numbers of a touch-down are of a size that no check is needed for."""
-    largest = [[abs(part).max() for part in (d.M, d.v, d.seen.J, d.seen.mu)] for d in downs]
-    sizes = np.array(largest).reshape(-1, 4)
-    usual = (sizes[:, :3] > 1e-50).all(axis=1) & (sizes < 1e50).all(axis=1)
-    return list(map(bool, np.atleast_1d(usual)))
-
-
-def _checked(down: Touchdown, support: Support, counting: np.ndarray) -> _Posed | ValueError:
-    """What an `ImpactProblem` has against the numbers of a touch-down."""
-    try:
-        down.impact(counting, np.zeros(len(counting)))
-    except ValueError as error:
-        return error
+def _pose(down: Touchdown, support: Support | ValueError, asked: _Asked) -> _Posed | ValueError:
+    if isinstance(support, ValueError):
+        return support
+    counting = np.flatnonzero(down.closing(unevenness=asked.unevenness) <= asked.window)
+    if not len(counting):
+        first, wanted = float(down.closing().min()), f"wanted one within {asked.window:g} s"
+        error = f"window: the first contact closes after {first:g} s; {wanted}"
+        return NoContactError(error, down.v, down.basis)
+    sizes = np.array([abs(part).max() for part in (down.M, down.v, down.seen.J, down.seen.mu)])
+    if not (np.all(sizes[:3] > 1e-50) and np.all(sizes < 1e50)):  # else no check is needed
+        try:
+            down.impact(counting, np.zeros(len(counting)))
+        except ValueError as error:
+            return error
     return _Posed(down, support, counting)
 
 
@@ -540,7 +523,9 @@ def _judge(
         if support.stands and drawn.batch.status[rows[k]] == Status.NO_IMPACT:
             bound = support.rates @ before[k]
         elif asked.prove and support.stands and not worst[k, edges[k]] > 1.0:
-            bound = proved_bounds(one.down.impact(one.counting, elastic[k]), support)
+            # certified, by a cone program an edge
+            plain = EnergyBound(one.down.impact(one.counting, np.zeros(len(one.counting))))
+            bound = np.array([plain.elastic_bound(direction) for direction in support.rates])
         answers.append(
             Tipping(
                 model,
@@ -566,9 +551,3 @@ def _judge(
             )
         )
     return answers
-
-
-def proved_bounds(problem: ImpactProblem, support: Support) -> Array:
-    """Certified bounds on the ratio about each edge of a body that stands, (edges,): a cone program each."""
-    plain = EnergyBound(problem.replace(restitution=0.0))
-    return np.array([plain.elastic_bound(direction) for direction in support.rates])

@@ -99,17 +99,12 @@ class PlanarMechanism:
         owners, parts = [], []
         for i, body in enumerate(model.bodies):
             for line in body.outline:
-                outline = _thick(line, _BAR * self.size)
+                width, outline = _BAR * self.size, line
+                if len(line) < 3:  # a segment or a point
+                    outline = bar(line, width) if len(line) == 2 else circle(width) + line[0]
                 parts.append(Part(body.name, *prism(np.asarray(outline), _DEPTH * self.size)))
                 owners.append(i)
         return np.array(owners, dtype=int), tuple(parts)
-
-
-def _thick(line: Array, width: float) -> Array:
-    """A closed outline from a polygon, a segment or a point."""
-    if len(line) == 1:
-        return circle(width) + line[0]
-    return bar(line, width) if len(line) == 2 else line
 
 
 def _parameters(name: str, start: Values) -> tuple[Control, ...]:

@@ -24,7 +24,10 @@ def draw_rolling(rolling: Rolling, ax: style.Axes) -> None:
     rates = np.linspace(0.6 * least, most, 400)
     low, high = (_after(wheel, share, rates) for share in rolling.shares)
     ax.fill_between(rates, np.nan_to_num(low), high, color=style.SET, alpha=0.2, lw=0, label="all outcomes")
-    _draw_samples(rolling, ax, 0.6 * least, most)
+    corners = [[rate, slip * rate * wheel.length] for rate in (0.6 * least, most) for slip in rolling.slips]
+    found = return_map(wheel, corners, samples=_DRAWN, exact=False)
+    after = np.nan_to_num(found.after[:, 0])
+    ax.plot(found.before[:, 0], after, ".", ms=2.5, color=style.SET, label="samples")
     _draw_laws(rolling, ax, rates)
     ax.plot(rates, rates, color=style.BLACK, lw=0.6, label="the same rate again")
     taken = rolling.stopping
@@ -36,14 +39,6 @@ def draw_rolling(rolling: Rolling, ax: style.Axes) -> None:
     ax.set(xlim=(rates[0], rates[-1]), ylim=(-0.05 * most, 1.35 * most))  # room for the legend above the band
     ax.set_title(f"slope {wheel.slope:g} rad: {_WORDS[rolling.answer.value]}")
     ax.legend(loc="upper left")
-
-
-def _draw_samples(rolling: Rolling, ax: style.Axes, least: float, most: float) -> None:
-    length = rolling.wheel.length
-    corners = [[rate, slip * rate * length] for rate in (least, most) for slip in rolling.slips]
-    found = return_map(rolling.wheel, corners, samples=_DRAWN, exact=False)
-    after = np.nan_to_num(found.after[:, 0])
-    ax.plot(found.before[:, 0], after, ".", ms=2.5, color=style.SET, label="samples")
 
 
 def _draw_laws(rolling: Rolling, ax: style.Axes, rates: Array) -> None:

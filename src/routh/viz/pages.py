@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from routh.auditing.rollout import CaughtImpact, RolloutAudit
+from routh.auditing.rollout import RolloutAudit
 from routh.storage import write_text
 from routh.text import for_html
 from routh.viz import style
@@ -102,15 +102,6 @@ def timeline_figure(found: RolloutAudit) -> style.Figure:
     return fig
 
 
-@style.context()
-def impact_figure(impact: CaughtImpact) -> style.Figure:
-    """One impact's set of outcomes with MuJoCo's."""
-    fig, axes = style.figure(width=style.COLUMN, aspect=0.85)
-    draw_audit(impact.audit, axes[0], name="MuJoCo's")
-    axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
-    return fig
-
-
 def _summary(found: RolloutAudit) -> str:
     count, broken = len(found.impacts), sum(bool(i.audit.broken) for i in found.impacts)
     inside = sum(i.audit.inside for i in found.impacts)
@@ -156,7 +147,11 @@ def _impact_section(found: RolloutAudit, index: int) -> str:
         f"MuJoCo's outcome {for_html(impact.audit.verdict)}. "
         f"Contacts: {for_html(', '.join(impact.problem.names))}."
     )
-    return _figure(impact_figure(impact), text)
+    with style.context():
+        fig, axes = style.figure(width=style.COLUMN, aspect=0.85)
+        draw_audit(impact.audit, axes[0], name="MuJoCo's")
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3)
+    return _figure(fig, text)
 
 
 def _figure(fig: style.Figure, caption: str) -> str:

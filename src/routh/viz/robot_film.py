@@ -36,6 +36,7 @@ MOST_GEOMS = 20_000
 _BODY = (0.30, 0.34, 0.40)  # of shapes whose file gives them no colour
 _GROUND = (0.90, 0.91, 0.93)
 _OPACITY = 0.8, 0.14, 0.4  # of all ghosts together; of each at least, at most
+_VIEW = 130.0, -18.0  # azimuth and elevation of the camera, deg
 _MARGIN = 1.2  # of the distance at which all of it just fits: room for the caption
 _PLAIN = (0.5, 0.5, 0.5)  # MuJoCo's colour of shapes without one
 
@@ -136,13 +137,13 @@ class Film:
     title: str = ""
     solid: str = "MuJoCo"  # what the solid robot is
     size: tuple[int, int] = (640, 480)
-    view: tuple[float, float] = (130.0, -18.0)  # azimuth and elevation, deg
-    zoom: float = 1.0
 
 
 def frames(film: Film) -> Iterator[np.ndarray]:
     """The pictures one by one, (h, w, 3) uint8."""
-    mujoco, model = engine(), _lit(film.model)
+    mujoco, model = engine(), copy.copy(film.model)
+    light = model.vis.headlight
+    light.ambient[:], light.diffuse[:], light.specular[:] = 0.7, 0.45, 0.1  # an even one
     data, others = mujoco.MjData(model), mujoco.MjData(model)
     camera = _camera(film, model, data)
     whole, least, most = _OPACITY
@@ -158,15 +159,6 @@ def frames(film: Film) -> Iterator[np.ndarray]:
             yield _captioned(screen.pixels(), film, float(t))
 
 
-def _lit(model: MjModel) -> MjModel:
-    """A copy with an even light."""
-    own = copy.copy(model)
-    own.vis.headlight.ambient[:] = 0.7
-    own.vis.headlight.diffuse[:] = 0.45
-    own.vis.headlight.specular[:] = 0.1
-    return own
-
-
 def _pose(model: MjModel, data: MjData, q: Array) -> None:
     data.qpos[:] = q
     engine().mj_kinematics(model, data)
@@ -178,7 +170,7 @@ def _camera(film: Film, model: MjModel, data: MjData) -> MjvCamera:
     """The nearest camera in this direction that has the robot and its ghosts in view the whole time."""
     shown = [film.q[0], film.q[-1], *film.ghosts.q[-1], *film.ghosts.q[len(film.t) // 2]]
     corners = np.concatenate([_corners(model, data, q) for q in shown])
-    azimuth, elevation = np.deg2rad(film.view)
+    azimuth, elevation = np.deg2rad(_VIEW)
     (east, north), (level, up) = ((np.cos(angle), np.sin(angle)) for angle in (azimuth, elevation))
     forward = np.array([level * east, level * north, up])
     right = np.array([north, -east, 0.0])
@@ -195,8 +187,8 @@ def _camera(film: Film, model: MjModel, data: MjData) -> MjvCamera:
     camera = engine().MjvCamera()
     camera.type = engine().mjtCamera.mjCAMERA_FREE.value
     camera.lookat[:] = middle @ axes
-    camera.distance = distance * _MARGIN / film.zoom
-    camera.azimuth, camera.elevation = film.view
+    camera.distance = distance * _MARGIN
+    camera.azimuth, camera.elevation = _VIEW
     return camera
 
 

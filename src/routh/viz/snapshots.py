@@ -74,7 +74,10 @@ def snapshot_figure(system: System) -> style.Figure:
     draw_motion(axes[0], model, state, scale=scale)
     axes[0].set_title("before")
     for ax, (name, later) in zip(axes[1:], moved.items(), strict=False):
-        draw_after(ax, model, state, later, scale=scale * longer)
+        if not np.array_equal(state.q, later.q):
+            draw_bodies(ax, model, state.q, ghost=True)
+        draw_bodies(ax, model, later.q)
+        draw_motion(ax, model, State(state.q, later.v), color=style.BLUE, scale=scale * longer)
         ax.set_title(for_matplotlib(name))
         if problem.nc <= MANY_NAMES:
             modes = contact_modes(problem, results[name].v)
@@ -138,14 +141,6 @@ def _arrow_scales(
     scale = 0.22 * extent / before if before > 0.0 else 1.0
     times = int(0.8 * before / after) if after > REST * before else 1
     return scale, float(np.clip(times, 1, 20))
-
-
-def draw_after(ax: style.Axes, model: PlanarModel, before: State, after: State, *, scale: float) -> None:
-    """The bodies a moment later over the ghost of where they were, with the new contact velocities."""
-    if not np.array_equal(before.q, after.q):
-        draw_bodies(ax, model, before.q, ghost=True)
-    draw_bodies(ax, model, after.q)
-    draw_motion(ax, model, State(before.q, after.v), color=style.BLUE, scale=scale)
 
 
 def draw_motion(
@@ -215,12 +210,16 @@ def draw_before(problem: ImpactProblem, ax: style.Axes) -> None:
     """
     from matplotlib.patches import Polygon
 
-    shown = _fastest(problem)
+    closing = -(problem.Jn @ problem.v) / problem.scaling.velocity
+    shown = sorted(np.argsort(-closing, kind="stable")[:MOST_CONTACTS].tolist())
     arrows = _arrows(problem, shown)
     for place, (k, arrow) in enumerate(zip(shown, arrows, strict=True)):
-        cone = _cone(float(problem.mu[k]) if has_tangent(problem, k) else 0.0)
+        mu = float(problem.mu[k]) if has_tangent(problem, k) else 0.0
+        side = _ARM * np.array([mu, 1.0]) / np.hypot(mu, 1.0)
+        tip = np.array([place, 0.0])
+        cone = np.array([tip, tip + side, tip + side * (-1.0, 1.0)])
         look: style.Look = {"facecolor": style.BODY, "edgecolor": style.BODY_EDGE, "linewidth": 0.7}
-        ax.add_patch(Polygon(np.add(cone, (place, 0.0)), **look, label=None if place else CONE))
+        ax.add_patch(Polygon(cone, **look, label=None if place else CONE))
         comes = bool(problem.approaching[k])
         _draw_arrow(ax, place, arrow, style.SIMULTANEOUS if comes else style.GREY)
     for colour, label, some in ((style.SIMULTANEOUS, COMES, True), (style.GREY, GOES, False)):
@@ -228,12 +227,6 @@ def draw_before(problem: ImpactProblem, ax: style.Axes) -> None:
             ax.plot([], [], color=colour, label=label)
     ax.axhline(0.0, color=style.GREY, linewidth=0.8, zorder=0.5)
     _label(ax, problem, shown)
-
-
-def _fastest(problem: ImpactProblem) -> list[int]:
-    """The contacts to show, in their own order."""
-    closing = -(problem.Jn @ problem.v) / problem.scaling.velocity
-    return sorted(np.argsort(-closing, kind="stable")[:MOST_CONTACTS].tolist())
 
 
 def _arrows(problem: ImpactProblem, shown: list[int]) -> Array:
@@ -247,12 +240,6 @@ def _arrows(problem: ImpactProblem, shown: list[int]) -> Array:
         longest = np.linalg.norm(found[units == unit], axis=1).max()
         found[units == unit] *= _ARM / longest if longest > 0.0 else 0.0
     return found
-
-
-def _cone(mu: float) -> Array:
-    """Corners (3, 2) of a friction cone of a fixed size, its tip at the origin."""
-    side = _ARM * np.array([mu, 1.0]) / np.hypot(mu, 1.0)
-    return np.array([[0.0, 0.0], side, side * (-1.0, 1.0)])
 
 
 def _draw_arrow(ax: style.Axes, place: int, arrow: Array, colour: str) -> None:

@@ -153,18 +153,13 @@ def tipping_figure(tip: Tipping, region: SafeRegion | None = None) -> style.Figu
     fig, axes = style.figure(1, 1 if region is None else 2, width=style.TWO_COLUMNS, aspect=0.95)
     draw_turning(tip, axes[0])
     if region is not None:
-        motion = region_point(tip)
-        draw_region(region, axes[1], drop=motion[0], speed=motion[1])
+        down = tip.down
+        velocity = down.momentum[:3] @ down.v / down.mass  # of the centre of mass at the touch
+        along = down.gravity / np.linalg.norm(down.gravity)
+        falling = float(velocity @ along)
+        sideways = float(np.linalg.norm(velocity - falling * along))
+        draw_region(region, axes[1], drop=falling, speed=sideways)
     return fig
-
-
-def region_point(tip: Tipping) -> tuple[float, float]:
-    """The speeds of the centre of mass at the touch: down and sideways, m/s."""
-    down = tip.down
-    velocity = down.momentum[:3] @ down.v / down.mass
-    along = down.gravity / np.linalg.norm(down.gravity)
-    falling = float(velocity @ along)
-    return falling, float(np.linalg.norm(velocity - falling * along))
 
 
 plot.register(Tipping, drawn_by(draw_turning, aspect=0.9))
