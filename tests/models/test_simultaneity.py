@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import routh
 from routh.auditing import scans as growing
 from routh.auditing.scans import growth
 from routh.cli import landings
@@ -111,24 +110,11 @@ def test_thresholds_with_the_same_contacts_are_sampled_once(monkeypatch):
     assert len(drawn) == 1
 
 
-def test_outcomes_at_hand_are_not_drawn_again(monkeypatch):
-    problem = landing(compiled_crate(), drop=1.0).problem
-    drawn = routh.sample(problem, 8, seed=3)
-    (again,) = growth(problem, windows=[5e-3], n=4, seed=3)
-    (other_seed,) = growth(problem, windows=[5e-3], n=4, seed=0, drawn=drawn)
-    (other_method,) = growth(problem, windows=[5e-3], n=4, seed=3, friction="polyhedral", drawn=drawn)
-    monkeypatch.setattr(growing, "sample", None)
-    (row,) = growth(problem, windows=[5e-3], n=4, seed=3, drawn=drawn)
-    assert row == again
-    assert row.ambiguity not in (other_seed.ambiguity, other_method.ambiguity)
-
-
 def test_the_line_about_windows_draws_only_where_that_is_cheap(monkeypatch):
     found = landing(compiled_crate(), drop=1.0)
-    drawn = routh.sample(found.problem, 4)
-    assert "1.67 ms 4 (" in window_line(found.problem, drawn, found.window, "cone", 0)
+    assert "1.67 ms 4 (" in window_line(found.problem, found.window, "cone", 0)
     monkeypatch.setattr(landings, "_MOST_DRAWN", 3)
-    line = window_line(found.problem, drawn, found.window, "cone", 0)
+    line = window_line(found.problem, found.window, "cone", 0)
     assert line.endswith("1.67 ms 4, 5 ms 4, 15 ms 4")
 
 

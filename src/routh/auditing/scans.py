@@ -253,7 +253,6 @@ def growth(
     n: int = 1024,
     seed: int = 0,
     friction: str = "cone",
-    drawn: Outcomes | None = None,
 ) -> list[GrowthRow]:
     """How the set of outcomes grows as more contacts count as simultaneous.
 
@@ -262,8 +261,6 @@ def growth(
     problem : made with the largest gap or window of interest; each row takes a part of its contacts.
     gaps, windows : increasing thresholds, one of the two (m; s). By default every distinct distance.
     n, seed, friction : for `routh.sample`.
-    drawn : outcomes of the contacts of a row, if they are at hand: its first n are taken
-        where they are what would be drawn.
     """
     if gaps is not None and windows is not None:
         raise ValueError("gaps: got gaps and windows; wanted one of the two")
@@ -279,7 +276,7 @@ def growth(
             rows.append(replace(rows[-1], threshold=float(threshold)))
         elif kept:
             part = problem.subset(kept)
-            outcomes = _first(drawn, part, n, seed, friction) or sample(part, n, seed=seed, friction=friction)
+            outcomes = sample(part, n, seed=seed, friction=friction)
             energies = outcomes.kinetic_energy[outcomes.solved]
             rows.append(
                 GrowthRow(
@@ -292,14 +289,3 @@ def growth(
                 )
             )
     return rows
-
-
-def _first(drawn: Outcomes | None, part: ImpactProblem, n: int, seed: int, friction: str) -> Outcomes | None:
-    """The first n samples where they are those that `routh.sample` would draw."""
-    wanted = {"method": "events", "rates": "mixed", "seed": seed, "friction": friction}
-    if drawn is None or drawn.problem.names != part.names or len(drawn) < n:
-        return None
-    if any(drawn.settings.get(name) != value for name, value in wanted.items()):
-        return None
-    arrays = {name: getattr(drawn, name)[:n] for name in ("v", "impulse", "steps", "status", "residual")}
-    return replace(drawn, **arrays, stored=None, returned=None, error=None)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
-    from routh.sampling import Outcomes
     from routh.validation import Options
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
@@ -119,11 +118,10 @@ def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     return landing(model, drop=landed.down, **told, **options.given(**further))
 
 
-def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: str, seed: int) -> str:
+def window_line(wider: RobotProblem, window: float, friction: str, seed: int) -> str:
     """How the answer depends on which contacts count, in one line; where these are many, their number.
 
-    ``wider``: the problem with three windows; ``drawn``: the outcomes of the answer, drawn with this friction
-    and seed.
+    ``wider``: the problem with three windows.
     """
     from routh.auditing.scans import growth
 
@@ -132,7 +130,7 @@ def window_line(wider: RobotProblem, drawn: Outcomes, window: float, friction: s
     few = [window for window in windows if 0 < counts[window] <= _MOST_DRAWN]
     share = min(1.0, (4.0 / max((counts[w] for w in few), default=1)) ** 3)  # a sample costs nc cubed
     n = max(int(1024 * share), 64)
-    rows = growth(wider, windows=few, n=n, seed=seed, friction=friction, drawn=drawn)
+    rows = growth(wider, windows=few, n=n, seed=seed, friction=friction)
     scores = {row.threshold: f" ({row.ambiguity:.3g})" for row in rows}
     parts = [f"{window * 1e3:.3g} ms {counts[window]}{scores.get(window, '')}" for window in windows]
     return f"contacts that close within the window, and the ambiguity with them: {', '.join(parts)}"

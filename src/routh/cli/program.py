@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import Field, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import is_dataclass
 from functools import wraps
 from inspect import cleandoc
 from typing import Annotated, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
@@ -40,73 +40,48 @@ the outcome depends on it. routh samples every order and every overlap, and show
 """
 
 
-def with_groups(function: Callable[Given, Result]) -> Callable[..., Result]:
+def with_groups(function: Callable[..., Result]) -> Callable[..., Result]:
     """The same function with a keyword per option, as the parser wants it."""
-    kinds = get_type_hints(function, include_extras=True)
-    parameters: dict[str, inspect.Parameter] = {}
-    for one in inspect.signature(function).parameters.values():
-        found = (
-            _options(kinds[one.name])
-            if is_dataclass(kinds[one.name])
-            else [one.replace(annotation=kinds[one.name])]
-        )
-        parameters |= {option.name: option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in found}
+    found = {option.name: option for option in _options(function)}
+    for option in found.values():
+        told = get_args(option.annotation)
+        if told and told[0] is bool and isinstance(told[1], OptionInfo):
+            told[1].metavar = ""  # the help of a flag has no type, for it takes no value
 
     @wraps(function)
     def called(**given: object) -> Result:
-        gathered = {
-            name: _made(kinds[name], given) if is_dataclass(kind) else given[name]
-            for name, kind in kinds.items()
-            if name != "return"
-        }
-        return function(**gathered)  # type: ignore[arg-type, call-arg]
+        return _call(function, given)
 
-    parameters = {name: _without_type(one) for name, one in parameters.items()}
-    called.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
-    called.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    called.__signature__ = inspect.Signature(list(found.values()))  # type: ignore[attr-defined]
+    called.__annotations__ = {name: option.annotation for name, option in found.items()}
     return called
 
 
-def _options(group: type) -> list[inspect.Parameter]:
-    """One parameter for each option of a group."""
-    found = []
-    for field, kind in _fields(group):
-        if is_dataclass(kind):
-            found += _options(kind)
-        elif _is_option(kind):
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            found.append(inspect.Parameter(field.name, keyword, default=field.default, annotation=kind))
-    return found
+def _options(called: Callable[..., object]) -> Iterator[inspect.Parameter]:
+    """One parameter for each option of a function, or of a group: its constructor is a function, too."""
+    for one, group in _parameters(called):
+        if group is None:
+            yield one
+        else:
+            yield from _options(group)
 
 
-def _made(group: type, given: Mapping[str, object]) -> object:
-    """The group with the values that the parser found."""
-    values: dict[str, object] = {}
-    for field, kind in _fields(group):
-        if is_dataclass(kind):
-            values[field.name] = _made(kind, given)
-        elif _is_option(kind):
-            values[field.name] = given[field.name]
-    return group(**values)
+def _call(called: Callable[..., Result], given: Mapping[str, object]) -> Result:
+    """What a function or a group makes of the values that the parser found."""
+    values = {
+        one.name: given[one.name] if group is None else _call(group, given)
+        for one, group in _parameters(called)
+    }
+    return called(**values)
 
 
-def _fields(group: type) -> list[tuple[Field[object], type]]:
-    kinds = get_type_hints(group, include_extras=True)
-    return [(field, kinds[field.name]) for field in fields(group)]
-
-
-def _is_option(kind: object) -> bool:
-    return get_origin(kind) is Annotated
-
-
-def _without_type(one: inspect.Parameter) -> inspect.Parameter:
-    """The parameter; the help of a flag has no type, for it takes no value."""
-    kind = one.annotation
-    if _is_option(kind) and get_args(kind)[0] is bool:
-        for told in kind.__metadata__:
-            if isinstance(told, OptionInfo):
-                told.metavar = ""
-    return one
+def _parameters(called: Callable[..., object]) -> Iterator[tuple[inspect.Parameter, type | None]]:
+    """The parameters with their types, and which of them are groups; of a group only options and groups."""
+    kinds, keyword = get_type_hints(called, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    for one in inspect.signature(called).parameters.values():
+        kind, group = kinds[one.name], is_dataclass(kinds[one.name])
+        if group or get_origin(kind) is Annotated or not is_dataclass(called):
+            yield one.replace(annotation=kind, kind=keyword), kind if group else None
 
 
 def unwrapped(text: str) -> str:

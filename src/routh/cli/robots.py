@@ -174,8 +174,7 @@ def run_robot(
         problem, wider = robot_problem(file, placed, output)
     note = None
     if wider is not None:
-        friction, seed = request.friction, request.seed
-        note = partial(window_line, wider, window=_window(placed), friction=friction, seed=seed)
+        note = partial(window_line, wider, _window(placed), request.friction, request.seed)
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
     source = "the true friction cone" if request.friction == "cone" else "polyhedral friction"
     said = notes.get().rstrip("\n")

@@ -110,13 +110,13 @@ def sample_and_show(
     *,
     system: System | None = None,
     notes: str = "",
-    note: Callable[[Outcomes], str] | None = None,
+    note: Callable[[], str] | None = None,
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
 
     One contact that rebounds follows one path: it has no set, but an outcome by each hypothesis.
     ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
-    says of the outcomes.
+    says.
     """
     elastic = problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
     if elastic:
@@ -138,7 +138,7 @@ def sample_and_show(
     output.show(*notes_shown(notes))
     if note is not None and not output.quiet:
         with output.busy("looking at other contacts"):
-            said = note(outcomes)
+            said = note()
         output.say(f"[dim]{said}[/dim]")
     output.show("")
     _show(shown, request, output)
