@@ -7,7 +7,6 @@ from hypothesis import given, settings
 import routh
 from problems import colliding, problems, random_problem
 from routh.step import ConeStep, PolyhedralStep, make_step
-from routh.step.cone import solve_contact
 
 
 def random_bound(problem, seed=0):
@@ -73,20 +72,6 @@ def test_facets_converge_to_the_cone_with_the_square_of_their_angle():
     ]
     assert errors[2] < 1e-3
     assert errors[2] < errors[0]
-
-
-@pytest.mark.parametrize("mu", [0.0, 0.3, 1.0, 10.0])
-def test_one_contact_solved_exactly(mu):
-    rng = np.random.default_rng(4)
-    for _ in range(100):
-        problem = colliding(random_problem(rng, nt=2, nc=1, nv=5, mu=mu))
-        step, bound = ConeStep(problem), random_bound(problem)
-        unit = problem.scaling
-        block = problem.delassus * unit.mass[0]
-        lam = solve_contact(
-            block, problem.contact_velocity()[0] / unit.velocity[0], bound[0] / unit.impulse[0], mu
-        )
-        assert step.residual(problem.v, bound, lam[None] * unit.impulse[0]) < 1e-9
 
 
 def test_planar_cone_and_polyhedral_friction_are_the_same():

@@ -5,16 +5,13 @@ Find impulses with ``lambda_n = clip(lambda_n - y', 0, lambda_max)`` and
 contact velocities after the step, all in the problem's own units. The gap of this is the residual.
 
 Method: polyhedral steps whose facets close in on the directions of friction give a start whose error
-falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it. Where
-that fails, Gauss-Seidel sweeps over exactly solved contacts (`solve_contact`) and finely faceted cones give
-further starts.
+falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
@@ -30,103 +27,6 @@ REFINEMENT = 6.0
 ROUNDS = 12
 NEWTON_STEPS = 30
 TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
-SWEEP_STARTS, SWEEPS = 4, 25
-FINE_FACETS = (24, 64)
-
-
-def solve_contact(G: Array, c: Array, bound: float, mu: float) -> Array:
-    """One contact, exactly: impulse (3,), normal first, ``0 <= lambda_n <= bound``, in Coulomb's cone.
-
-    ``c' = c + G lambda`` is its velocity after.
-
-    Every contact mode has a closed form or a polynomial: separated, sticking or sliding, and each of the
-    latter with the normal impulse free or at its bound. The mode whose fixed-point gap is smallest wins.
-    """
-    best, best_gap = np.zeros(3), np.inf
-    for candidate in _candidates(G, c, bound, mu):
-        gap = _gap(G, c, bound, mu, candidate)
-        if gap < best_gap:
-            best, best_gap = candidate, gap
-        if best_gap < 1e-15:
-            break
-    return best
-
-
-def _candidates(G: Array, c: Array, bound: float, mu: float) -> Iterator[Array]:
-    yield np.zeros(3)
-    yield np.asarray(np.linalg.lstsq(G, -c, rcond=None)[0], dtype=np.float64)
-    for direction in _sliding_directions(G, c, mu):
-        rate = G[0, 0] + mu * float(G[0, 1:] @ direction)
-        if rate > 0.0:
-            normal = -c[0] / rate
-            yield np.array([normal, *(mu * normal * direction)])
-    if np.isfinite(bound):
-        yield np.array([bound, *friction_at(G[1:, 1:], c[1:] + G[1:, 0] * bound, mu * bound)])
-
-
-def _sliding_directions(G: Array, c: Array, mu: float) -> list[Array]:
-    """Directions s of friction for which slip stays opposite to s while the normal velocity ends at zero.
-
-    ``(t x s) (Gnn + mu Gnt.s) - y (Gtn x s + mu (Gtt s) x s) = 0`` is a trigonometric polynomial of degree
-    two in the angle of s, hence a quartic in ``z = exp(i angle)``.
-    """
-    y, t = c[0], c[1:]
-    Gnn, g, H = G[0, 0], G[0, 1:], G[1:, 1:]
-    # f(angle) = a1 cos + b1 sin + a2 cos 2 + b2 sin 2 + a0, with u x s = u0 sin - u1 cos
-    a1 = -t[1] * Gnn + y * g[1]
-    b1 = t[0] * Gnn - y * g[0]
-    # (t0 sin - t1 cos)(g0 cos + g1 sin) and (H s) x s = (H00 - H11) sin cos + H01 (sin^2 - cos^2)
-    a0 = 0.5 * mu * (t[0] * g[1] - t[1] * g[0])
-    a2 = 0.5 * mu * (-t[0] * g[1] - t[1] * g[0]) + y * mu * H[0, 1]
-    b2 = 0.5 * mu * (t[0] * g[0] - t[1] * g[1]) - 0.5 * y * mu * (H[0, 0] - H[1, 1])
-    quartic = np.array(
-        [0.5 * (a2 - 1j * b2), 0.5 * (a1 - 1j * b1), a0, 0.5 * (a1 + 1j * b1), 0.5 * (a2 + 1j * b2)]
-    )
-    scale = np.abs(quartic).max()
-    if not scale > 0.0:
-        return []
-    roots = np.roots(quartic / scale)
-    angles = np.angle(roots[np.abs(np.abs(roots) - 1.0) < 1e-3])
-    for _ in range(3):  # polish on the real function
-        cos, sin, cos2, sin2 = np.cos(angles), np.sin(angles), np.cos(2 * angles), np.sin(2 * angles)
-        value = a0 + a1 * cos + b1 * sin + a2 * cos2 + b2 * sin2
-        slope = -a1 * sin + b1 * cos - 2 * a2 * sin2 + 2 * b2 * cos2
-        angles = angles - np.where(slope != 0.0, value / np.where(slope != 0.0, slope, 1.0), 0.0)
-    return [np.array([np.cos(angle), np.sin(angle)]) for angle in angles]
-
-
-def friction_at(H: Array, p: Array, radius: float) -> Array:
-    """Minimizer of ``x^T H x / 2 + p . x`` on a disc: friction for a given normal impulse (2,)."""
-    values, vectors = np.linalg.eigh(H)
-    q = vectors.T @ p
-    tiny = 1e-300
-    if values[0] > 0.0 and np.sum((q / values) ** 2) <= radius**2:
-        return -vectors @ (q / values)
-    if not radius > 0.0:
-        return np.zeros(2)
-    # |(H + beta)^-1 p| = radius: increasing 1/|x| is nearly linear in beta, so Newton converges from the left
-    beta = max(0.0, float(np.abs(q).max()) / radius - values[1])
-    for _ in range(50):
-        x = q / np.maximum(values + beta, tiny)
-        length = float(np.linalg.norm(x))
-        slope = -float(np.sum(x**2 / np.maximum(values + beta, tiny))) / max(length, tiny)
-        change = (length / radius - 1.0) * length / -slope if slope < 0.0 else 0.0
-        beta = max(beta + change, 0.0)
-        if abs(change) <= 1e-16 * (beta + values[1]):
-            break
-    x = -vectors @ (q / np.maximum(values + beta, tiny))
-    return x * min(1.0, radius / max(float(np.linalg.norm(x)), tiny))
-
-
-def _gap(G: Array, c: Array, bound: float, mu: float, lam: Array) -> float:
-    after = c + G @ lam
-    normal = abs(lam[0] - min(max(lam[0] - after[0], 0.0), bound))
-    pull = lam[1:] - after[1:]
-    radius = mu * max(lam[0], 0.0)
-    length = float(np.linalg.norm(pull))
-    nearest = pull * (radius / length) if length > radius else pull
-    gap = max(float(normal), float(np.linalg.norm(lam[1:] - nearest)))
-    return gap if np.isfinite(gap) else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +72,7 @@ class ConeStep:
             rough = faceted(PolyhedralStep(problem))
             if rough.status is not Status.SOLVED:
                 return rough
-        starts = self._starts(faceted), self._sweeps(before, aims), self._fine(faceted)
-        for start in chain(*starts):
+        for start in self._starts(faceted):
             for candidate in (start, self._newton(start, before, aims)):
                 gap = self._gap(candidate, before, aims)
                 if gap < best_gap:
@@ -215,29 +114,6 @@ class ConeStep:
             others = np.broadcast_to(np.pi * np.array([0.5, 1.0, 1.5]), offsets.shape)
             angles = wanted[:, None] + np.concatenate([offsets, others], axis=1)
             directions = np.stack([np.cos(angles), np.sin(angles)], axis=2)
-
-    def _sweeps(self, before: Array, aims: _Aims) -> Iterator[Array]:
-        """Gauss-Seidel over the contacts, each solved exactly, from rest; every so many sweeps a start."""
-        if np.any(aims.least > 0.0):
-            return  # one contact alone is solved from no impulse on
-        lam = np.zeros(len(before))
-        for _ in range(SWEEP_STARTS):
-            for _ in range(SWEEPS):
-                last = lam.copy()
-                for i in range(self.problem.nc):
-                    own = slice(3 * i, 3 * i + 3)
-                    block = self._G[own, own]
-                    others = before[own] + self._G[own] @ lam - block @ lam[own]
-                    lam[own] = solve_contact(block, others, float(aims.most[i]), float(self.problem.mu[i]))
-                if np.array_equal(lam, last):
-                    break
-            yield lam.copy()
-
-    def _fine(self, faceted: Callable[[PolyhedralStep], StepResult]) -> Iterator[Array]:
-        """Polyhedral solutions with ever more facets all around: slow, and near a solution in the end."""
-        for facets in FINE_FACETS:
-            result = faceted(PolyhedralStep(self.problem, facets=facets))
-            yield (result.impulse / self.problem.scaling.impulse[:, None]).ravel()
 
     def _gap(self, lam: Array, before: Array, aims: _Aims) -> float:
         nc = self.problem.nc
