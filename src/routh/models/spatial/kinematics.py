@@ -79,28 +79,17 @@ class ContactKinematics:
 
     def sparse_jacobians(self, positions: Array, R: Array) -> tuple[csr_array, csr_array]:
         """``Jn (nc, nv)`` and ``Jt (2 nc, nv)``: six entries per contact and body, twelve for two spheres."""
-        from scipy.sparse import csr_array
+        from scipy.sparse import bsr_array
 
         first, second = self.blocks(positions, R)
-        nc, nv = len(first), 6 * self.nb
-        width = np.full(nc, 6)
-        width[self.paired] = 12
-        columns = np.zeros((nc, 12), dtype=np.int32)
-        entries = np.zeros((nc, 3, 12))
-        columns[:, :6] = 6 * self.first[:, None] + np.arange(6)
-        columns[:, 6:] = 6 * self.second[:, None] + np.arange(6)
-        entries[:, :, :6] = first
-        entries[self.paired, :, 6:] = second
-        kept = np.arange(12) < width[:, None]  # (nc, 12)
-
-        def rows(directions: list[int]) -> csr_array:
-            count = len(directions)
-            mask = np.repeat(kept, count, axis=0)
-            start = np.concatenate([[0], np.cumsum(np.repeat(width, count))]).astype(np.int32)
-            data = entries[:, directions].reshape(nc * count, 12)[mask]
-            return csr_array((data, np.repeat(columns, count, axis=0)[mask], start), shape=(nc * count, nv))
-
-        return rows([0]), rows([1, 2])
+        after = self.paired + 1  # the block of the second body stands behind that of the first
+        blocks = np.insert(first, after, second, axis=0)
+        bodies = np.insert(self.first, after, self.second[self.paired]).astype(np.int32)
+        start = np.arange(len(first) + 1, dtype=np.int32)
+        start[1:] += np.cumsum(np.isin(self.rows, self.paired), dtype=np.int32)
+        J = bsr_array((blocks, bodies, start), shape=(3 * len(first), 6 * self.nb)).tocsr()
+        normal = np.arange(J.shape[0]) % 3 == 0
+        return J[normal], J[~normal]
 
     def jacobian_bias(self, positions: Array, R: Array, v: Array) -> Array:
         """``dJ/dt v``, (nc, 3), from velocities (nb, 6).
