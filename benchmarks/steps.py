@@ -52,7 +52,7 @@ def run_family(arguments, count, seed, friction, pivoting):
         independent = step.residual(problem.v, lambda_max, result.impulse)
         unsolved += not solved
         retried += result.method != "lemke"
-        false += solved and not independent < 10.0 * residual_tolerance(problem)
+        false += solved and not independent < 10.0 * residual_tolerance(problem.mu)
         if solved:
             worst, worst_independent = max(worst, result.residual), max(worst_independent, independent)
         if k < count // 20:  # a linear program each: a share is enough

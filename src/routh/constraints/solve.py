@@ -24,6 +24,7 @@ from routh.constraints.types import Contact
 from routh.friction.cones import ContactMode
 from routh.kernels.constraints.settle import WARM
 from routh.status import Status
+from routh.step.base import residual_tolerance
 from routh.validation import Array, choice
 
 
@@ -150,7 +151,7 @@ def told(system: ConstrainedSystem, found: CoulombResult, name: str) -> Constrai
         v=v,
         rates=scatter(system, rates),
         deformations=_all_deformations(system, ends, v),
-        status=Status.SOLVED if residual < tolerance_of(rows.mu) else Status.NUMERICAL,
+        status=Status.SOLVED if residual < residual_tolerance(rows.mu) else Status.NUMERICAL,
         residuals=residuals,
         residual=residual,
         method="energy",
@@ -158,12 +159,6 @@ def told(system: ConstrainedSystem, found: CoulombResult, name: str) -> Constrai
         iterations=found.iterations,
         acting=found.modes,
     )
-
-
-def tolerance_of(mu: Array) -> float:
-    """Of the residual of steps with these friction coefficients."""
-    huge = mu.max(initial=0.0) > tolerances.HUGE_FRICTION
-    return tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
 
 
 def name_of(rows: ActingRows) -> str:

@@ -202,7 +202,7 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
     return Coverage(
         rows[wide],
         missing,
-        float(np.max(far, where=far > residual_tolerance(exact.problem), initial=0.0)),
+        float(np.max(far, where=far > residual_tolerance(exact.problem.mu), initial=0.0)),
         distances / exact.outer[0].frame.speed,
         len(v),
     )

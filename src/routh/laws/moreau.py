@@ -47,7 +47,7 @@ class Moreau(ImpactLaw):
         if self.associated:
             cones = Cones.of(problem, self.friction, self.facets)
             impulse, residual = associated_impulse(problem, rebound, cones)
-            status = Status.SOLVED if residual < residual_tolerance(problem) else Status.NUMERICAL
+            status = Status.SOLVED if residual < residual_tolerance(problem.mu) else Status.NUMERICAL
             status = status if np.isfinite(residual) else Status.RAY  # no velocity is in the dual cones
             return at_once(problem, impulse, status, residual)
         step = make_step(problem, friction=self.friction, facets=self.facets)

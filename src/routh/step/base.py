@@ -37,9 +37,9 @@ class ImpactStep(Protocol):
         ...
 
 
-def residual_tolerance(problem: ImpactProblem) -> float:
-    """The scaled residual below which a step of this problem counts as solved."""
-    huge = bool(problem.mu.max() > tolerances.HUGE_FRICTION)
+def residual_tolerance(mu: Array) -> float:
+    """The scaled residual below which a step with these friction coefficients counts as solved."""
+    huge = bool(mu.max(initial=0.0) > tolerances.HUGE_FRICTION)
     return tolerances.RESIDUAL_HUGE_FRICTION if huge else tolerances.RESIDUAL
 
 

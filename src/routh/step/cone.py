@@ -44,7 +44,7 @@ class ConeStep:
     def __init__(self, problem: ImpactProblem) -> None:
         self.problem = problem
         self._G = scaled_delassus(problem)
-        self._tolerance = residual_tolerance(problem)
+        self._tolerance = residual_tolerance(problem.mu)
 
     def solve(
         self, v: Array, lambda_max: Array | None, *, rebound: Array | None = None, held: Array | None = None

@@ -45,7 +45,7 @@ class PolyhedralStep:
         self.directions = directions  # (nc, k, nt)
         self.k = directions.shape[1]
         self._pivoting = pivoting
-        self._tolerance = residual_tolerance(problem)
+        self._tolerance = residual_tolerance(problem.mu)
         self._spread = self._impulse_map()
         self._W = self._matrix()
         scaling = problem.scaling

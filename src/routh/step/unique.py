@@ -1,6 +1,6 @@
 """Does a step have one outcome only? HP23 Assumption 6, certified or refuted; and Lemma 7's constant.
 
-In the plane it is decided by linear programs over pairs of contact modes (`two_solutions`). A solution of
+In the plane it is decided by linear programs over pairs of contact modes (`_Search`). A solution of
 HP23 (75) puts every contact into one of seven modes: it does not push; or it pushes with less than its bound
 and rests, or with all of its bound and does not separate; and then it sticks or slides to either side. For
 two modes a contact, pairs of solutions of the same step, for all velocities and all ``lambda_max`` at once,
@@ -15,7 +15,6 @@ contacts are added one by one, and a branch is left where already the contacts s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -34,6 +33,8 @@ MOST_CONTACTS = 4  # of `lipschitz_constant`: 7^4 modes
 FREE, REST, FULL = "free", "rest", "full"  # does not push; rests below its bound; pushes with all of it
 STICK, FORWARDS, BACKWARDS, SMOOTH, ANY = "stick", "forwards", "backwards", "smooth", "any"
 Mode = tuple[str, str]  # of the normal, of friction
+#: A step with two solutions: velocity (nv,), bounds (nc,) and both impulses (2, nc, 2), in SI units.
+Witness = tuple[Array, Array, Array]
 #: A difference of velocities below this share of the impulses' effect is rounding of the programs.
 SAME = 1e-7
 #: Friction of both solutions with which more friction can go with more slip: d_t e_t > 0 for e_t > 0.
@@ -43,53 +44,57 @@ _LEADING = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class TwoSolutions:
-    """A step with two solutions: velocity (nv,), bounds (nc,) and both impulses (2, nc, 2), in SI units."""
-
-    v: Array
-    lambda_max: Array
-    impulses: Array
-
-
-@dataclass(frozen=True, eq=False)
-class PairSearch:
-    """What the search found: ``witness`` where steps can differ; where not, whether every pair was seen."""
-
-    witness: TwoSolutions | None
-    complete: bool
-    programs: int  # linear programs solved
-    rounding: float  # the largest difference that was taken for zero, scaled; where nothing differs, rounding
-
-
 def modes_of(smooth: bool) -> list[Mode]:
     """The modes of one contact; one without friction has three."""
     frictions = (SMOOTH,) if smooth else (STICK, FORWARDS, BACKWARDS)
     return [(FREE, SMOOTH), *product((REST, FULL), frictions)]
 
 
-def two_solutions(problem: ImpactProblem, *, seconds: float) -> PairSearch:
-    """Two solutions of one step of a planar problem, or that there are none; at most ``seconds`` long."""
-    search = _Search(problem, time.monotonic() + seconds)
-    witness = None
-    for leader in np.flatnonzero(problem.mu > 0.0):
-        witness = search.from_leader(int(leader))
-        if witness is not None or search.late:
-            break
-    return PairSearch(witness, not (search.late or search.unsure), search.programs, search.rounding)
+def mode_rows(
+    mode: Mode, push: Array, drag: Array, y: Array, t: Array, mu: float
+) -> tuple[list[Array], list[Array]]:
+    """Rows that are zero and rows that are not positive in a mode of a contact, but for its bound.
+
+    Given are the rows of its normal impulse and friction, and of its normal velocity and slip after.
+    """
+    normal, friction = mode
+    if normal == FREE:
+        return [push, drag], [-y]
+    zero: list[Array] = []
+    below, limit = [-push], mu * push
+    (zero if normal == REST else below).append(y)
+    if friction == SMOOTH:
+        zero.append(drag)
+    elif friction in (STICK, ANY):
+        below += [drag - limit, -drag - limit]
+        if friction == STICK:
+            zero.append(t)
+    else:
+        side = 1.0 if friction == FORWARDS else -1.0
+        zero.append(drag + side * limit)
+        below.append(-side * t)
+    return zero, below
 
 
 @dataclass(eq=False)
 class _Search:
-    """Variables: velocity after the first solution, then normal impulses and friction of both."""
+    """For two solutions of one step. Variables: velocity after the first, then impulses of both."""
 
     problem: ImpactProblem
     deadline: float
-    programs: int = 0
-    rounding: float = 0.0
+    programs: int = 0  # linear programs solved
+    rounding: float = 0.0  # the largest difference that was taken for zero, scaled
     late: bool = False
     unsure: bool = False  # the solver gave up on a pair of modes
     _rows: dict[tuple[int, Mode, Mode], tuple[Array, Array]] = field(default_factory=dict)
+
+    def witness(self) -> Witness | None:
+        """Two solutions; where there is none, ``late`` and ``unsure`` say whether every pair was seen."""
+        for leader in np.flatnonzero(self.problem.mu > 0.0):
+            found = self.from_leader(int(leader))
+            if found is not None or self.late:
+                return found
+        return None
 
     @cached_property
     def size(self) -> int:
@@ -126,27 +131,12 @@ class _Search:
         key = (i, first, second)
         if key in self._rows:
             return self._rows[key]
-        zero, below = [], []
-        for which, (normal, friction) in enumerate((first, second)):
-            push, drag = self.impulse(which, i)
+        zero, below = list[Array](), list[Array]()
+        for which, mode in enumerate((first, second)):
             y, t = self.velocities[which, 2 * i : 2 * i + 2]
-            limit = self.problem.mu[i] * push
-            if normal == FREE:
-                zero += [push, drag]
-                below.append(-y)
-                continue
-            below.append(-push)
-            (zero if normal == REST else below).append(y)
-            if friction == SMOOTH:
-                zero.append(drag)
-            elif friction in (STICK, ANY):
-                below += [drag - limit, -drag - limit]
-                if friction == STICK:
-                    zero.append(t)
-            else:
-                side = 1.0 if friction == FORWARDS else -1.0
-                zero.append(drag + side * limit)
-                below.append(-side * t)
+            rows = mode_rows(mode, *self.impulse(which, i), y, t, float(self.problem.mu[i]))
+            zero += rows[0]
+            below += rows[1]
         more = self.impulse(0, i)[0] - self.impulse(1, i)[0]
         bounds = (first[0], second[0])
         if bounds == (FULL, FULL):
@@ -155,8 +145,7 @@ class _Search:
             below.append(-more)
         elif bounds == (REST, FULL):
             below.append(more)
-        empty = np.zeros((0, self.size))
-        self._rows[key] = (np.array(zero).reshape(-1, self.size), np.array(below or empty))
+        self._rows[key] = (np.array(zero).reshape(-1, self.size), np.array(below))
         return self._rows[key]
 
     def cone(self, i: int) -> tuple[Array, Array]:
@@ -168,7 +157,7 @@ class _Search:
             below += [-push, drag - limit, -drag - limit]
         return np.zeros((0, self.size)), np.array(below)
 
-    def from_leader(self, leader: int) -> TwoSolutions | None:
+    def from_leader(self, leader: int) -> Witness | None:
         """Pairs in which this contact slips faster in the first solution although friction drags less."""
         for first, second in product(modes_of(False), repeat=2):
             if (first[1], second[1]) not in _LEADING or (first[0], second[0]) == (FULL, FULL):
@@ -178,7 +167,7 @@ class _Search:
                 return found
         return None
 
-    def extend(self, leader: int, chosen: dict[int, tuple[Mode, Mode]]) -> TwoSolutions | None:
+    def extend(self, leader: int, chosen: dict[int, tuple[Mode, Mode]]) -> Witness | None:
         """Depth first: add the modes of one more contact where a difference is left."""
         if time.monotonic() > self.deadline:
             self.late = True
@@ -210,14 +199,14 @@ class _Search:
         ]
         return list(product(options[0], options[1]))
 
-    def by_promise(self, i: int, pairs: list[tuple[Mode, Mode]], point: Array) -> Iterator[tuple[Mode, Mode]]:
+    def by_promise(self, i: int, pairs: list[tuple[Mode, Mode]], point: Array) -> list[tuple[Mode, Mode]]:
         """Pairs of modes of a contact, those first that the point at hand breaks the least."""
 
         def broken(pair: tuple[Mode, Mode]) -> float:
             zero, below = self.pair(i, *pair)
             return float(np.abs(zero @ point).sum() + np.maximum(below @ point, 0.0).sum())
 
-        return iter(sorted(pairs, key=broken))
+        return sorted(pairs, key=broken)
 
     def largest_difference(self, leader: int, chosen: dict[int, tuple[Mode, Mode]]) -> Array | None:
         """Variables (size,) with the largest difference of the leader's slip; None where there is none."""
@@ -245,7 +234,7 @@ class _Search:
                 return None
         return np.full(self.size, np.nan)  # the solver gave up: a difference is not ruled out
 
-    def read(self, point: Array, chosen: dict[int, tuple[Mode, Mode]]) -> TwoSolutions:
+    def read(self, point: Array, chosen: dict[int, tuple[Mode, Mode]]) -> Witness:
         """A point of the last program as a step, at the problem's own speed."""
         problem, nv = self.problem, self.problem.nv
         scale = problem.scaling
@@ -259,7 +248,7 @@ class _Search:
                 if normal == FULL:
                     bound[i] = impulses[which, i, 0]
         size = scale.speed / np.sqrt(2.0 * problem.kinetic_energy(v))
-        return TwoSolutions(v * size, bound * size, impulses * size)
+        return v * size, bound * size, impulses * size
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,29 +298,30 @@ def uniqueness(
 
 def _by_modes(problem: ImpactProblem, seconds: float) -> Uniqueness:
     """The verdict of the programs over pairs of modes; a witness counts where its residuals do."""
-    found = two_solutions(problem, seconds=seconds)
-    if found.witness is not None:
-        pair = _solutions_of(problem, found.witness)
+    search = _Search(problem, time.monotonic() + seconds)
+    found = search.witness()
+    if found is not None:
+        pair = _solutions_of(problem, found)
         why = "two solutions of one step were found by a linear program over pairs of contact modes"
         if pair is None:
             return Uniqueness("undecided", "two solutions were found, but rounding hides if they are")
-        return Uniqueness("refuted", why, found.witness.v, found.witness.lambda_max, pair)
-    if not found.complete:
-        return Uniqueness("undecided", f"no second solution in {found.programs} programs, {seconds:g} s")
-    why = f"no pair of contact modes allows two ({found.programs} programs, zero to {found.rounding:.0e})"
+        return Uniqueness("refuted", why, *found[:2], pair)
+    if search.late or search.unsure:
+        return Uniqueness("undecided", f"no second solution in {search.programs} programs, {seconds:g} s")
+    why = f"no pair of contact modes allows two ({search.programs} programs, zero to {search.rounding:.0e})"
     return Uniqueness("certified", why)
 
 
-def _solutions_of(problem: ImpactProblem, found: TwoSolutions) -> tuple[StepResult, StepResult] | None:
+def _solutions_of(problem: ImpactProblem, found: Witness) -> tuple[StepResult, StepResult] | None:
     """Both solutions with their residuals, or None where these are too large or the velocities equal."""
-    step, results = PolyhedralStep(problem), []
-    for impulse in found.impulses:
-        residual = step.residual(found.v, found.lambda_max, impulse)
-        after = problem.apply(impulse, found.v)
+    (v, lambda_max, impulses), step, results = found, PolyhedralStep(problem), []
+    for impulse in impulses:
+        residual = step.residual(v, lambda_max, impulse)
+        after = problem.apply(impulse, v)
         results.append(StepResult(after, impulse, Status.SOLVED, residual, "mode pairs"))
     first, second = results
     distance = np.sqrt(2.0 * problem.kinetic_energy(first.v - second.v))
-    solved = max(first.residual, second.residual) < residual_tolerance(problem)
+    solved = max(first.residual, second.residual) < residual_tolerance(problem.mu)
     different = distance > 1e3 * tolerances.SAME_VELOCITY * problem.scaling.speed
     return (first, second) if solved and different else None
 
@@ -413,66 +403,47 @@ def lipschitz_constant(problem: ImpactProblem) -> float:
 
 def _norm(problem: ImpactProblem, modes: tuple[Mode, ...]) -> float:
     """The norm of the step's linear map in these modes; 0 where no open set has them."""
-    A, B = _equations(problem, modes)
+    zero, above = _rows_of(problem, modes)
+    given = problem.nv + problem.nc
+    A, B = zero[:, given:], -zero[:, :given]  # A impulse = B (v, lambda_max)
     rank = np.linalg.matrix_rank(A, tol=tolerances.RANK * np.linalg.norm(A))
-    both = np.hstack([A, B])
-    if np.linalg.matrix_rank(both, tol=tolerances.RANK * np.linalg.norm(both)) > rank:
+    if np.linalg.matrix_rank(zero, tol=tolerances.RANK * np.linalg.norm(zero)) > rank:
         return 0.0  # consistent for special v only
-    if not _holds_somewhere(problem, modes, A, B):
+    if not _holds_somewhere(zero, above):
         return 0.0
     before = np.hstack([np.eye(problem.nv), np.zeros((problem.nv, problem.nc))])
     impulse = np.linalg.pinv(A, rcond=tolerances.RANK) @ B  # what it leaves open does not change v
     return float(np.linalg.norm(before + problem.response @ impulse, 2))
 
 
-def _equations(problem: ImpactProblem, modes: tuple[Mode, ...]) -> tuple[Array, Array]:
-    """``A impulse = B (v, lambda_max)``: what modes say of the impulses, (2 nc, 2 nc), (2 nc, nv + nc)."""
+def _rows_of(problem: ImpactProblem, modes: tuple[Mode, ...]) -> tuple[Array, Array]:
+    """Rows over (v, lambda_max, impulse) that are zero in these modes, and rows that are positive."""
     nc, nv = problem.nc, problem.nv
-    A, B, G = np.eye(2 * nc), np.zeros((2 * nc, nv + nc)), problem.delassus
-    for i, (normal, friction) in enumerate(modes):
-        at, beside = 2 * i, 2 * i + 1
-        if normal == FREE:
-            continue
-        if normal == REST:
-            A[at], B[at, :nv] = G[at], -problem.Jn[i]
-        else:
-            B[at, nv + i] = 1.0
-        if friction == STICK:
-            A[beside], B[beside, :nv] = G[beside], -problem.Jt[i, 0]
-        elif problem.mu[i] > 0.0:
-            A[beside, at] = problem.mu[i] if friction == FORWARDS else -problem.mu[i]
-    return A, B
+    unit = np.eye(nv + 3 * nc)
+    bound, impulse = unit[nv : nv + nc], unit[nv + nc :].reshape(nc, 2, -1)
+    velocity = np.hstack([problem.J.reshape(-1, nv), np.zeros((2 * nc, nc)), problem.delassus])
+    zero, above = list[Array](), list(bound)
+    for i, mode in enumerate(modes):
+        y, t = velocity[2 * i : 2 * i + 2]
+        equal, below = mode_rows(mode, *impulse[i], y, t, float(problem.mu[i]))
+        room = bound[i] - impulse[i, 0]
+        zero += [*equal, room] if mode[0] == FULL else equal
+        above += [*(-row for row in below), *([room] if mode[0] == REST else [])]
+    return np.array(zero), np.array(above)
 
 
-def _holds_somewhere(problem: ImpactProblem, modes: tuple[Mode, ...], A: Array, B: Array) -> bool:
-    """Whether all inequalities of the modes hold strictly for some velocity, bound and impulse."""
+def _holds_somewhere(zero: Array, above: Array) -> bool:
+    """Whether some velocity, bound and impulse makes rows zero and others positive, strictly."""
     from scipy.optimize import linprog
 
-    nc, nv = problem.nc, problem.nv
-    n = nv + 3 * nc
-    unit = np.eye(n)
-    bound, impulse = unit[nv : nv + nc], unit[nv + nc :]
-    velocity = np.hstack([problem.J.reshape(-1, nv), np.zeros((2 * nc, nc)), problem.delassus])
-    above = list(bound)  # rows that are positive
-    for i, (normal, friction) in enumerate(modes):
-        push, drag = impulse[2 * i], impulse[2 * i + 1]
-        y, t = velocity[2 * i], velocity[2 * i + 1]
-        if normal == FREE:
-            above.append(y)
-            continue
-        above += [push, bound[i] - push] if normal == REST else [-y]
-        if friction == STICK:
-            above += [problem.mu[i] * push - drag, problem.mu[i] * push + drag]
-        elif problem.mu[i] > 0.0:
-            above.append(t if friction == FORWARDS else -t)
-    rows = np.array(above)
-    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    n = zero.shape[1]
+    rows = above / np.linalg.norm(above, axis=1, keepdims=True)
     slack = linprog(
         np.append(np.zeros(n), -1.0),
         np.hstack([-rows, np.ones((len(rows), 1))]),
         np.zeros(len(rows)),
-        np.hstack([-B, A, np.zeros((2 * nc, 1))]),
-        np.zeros(2 * nc),
+        np.hstack([zero, np.zeros((len(zero), 1))]),
+        np.zeros(len(zero)),
         bounds=[(-1.0, 1.0)] * n + [(0.0, 1.0)],
     )
     return bool(slack.success and -slack.fun > 1e-7)
