@@ -25,7 +25,6 @@ from routh.constraints.stiffness import effective_radius as effective_radius
 from routh.constraints.stiffness import foundation_stiffness as foundation_stiffness
 from routh.constraints.stiffness import square_grid as square_grid
 from routh.constraints.system import ConstrainedSystem as ConstrainedSystem
-from routh.constraints.system import Residuals as Residuals
 from routh.constraints.types import Bilateral as Bilateral
 from routh.constraints.types import Contact as Contact
 from routh.constraints.types import ElasticFoundation as ElasticFoundation
@@ -33,5 +32,6 @@ from routh.constraints.types import Holonomic as Holonomic
 from routh.constraints.types import StateConstraint as StateConstraint
 from routh.constraints.types import Unilateral as Unilateral
 from routh.constraints.types import coordinate_limit as coordinate_limit
+from routh.kernels.constraints.scaling import Residuals as Residuals
 
 __all__ = sorted(name for name, value in vars().items() if name[0] != "_" and not _ismodule(value))

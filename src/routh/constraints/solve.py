@@ -19,9 +19,10 @@ from routh.constraints.friction import (
     solve_coulomb,
 )
 from routh.constraints.springs import solve_active_set
-from routh.constraints.system import ActingRows, ConstrainedSystem, Residuals, residuals_of
+from routh.constraints.system import ActingRows, ConstrainedSystem, residuals_of
 from routh.constraints.types import Contact
 from routh.friction.cones import ContactMode
+from routh.kernels.constraints.scaling import Residuals
 from routh.kernels.constraints.settle import WARM
 from routh.status import Status
 from routh.step.base import residual_tolerance

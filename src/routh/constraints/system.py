@@ -21,7 +21,7 @@ from routh import tolerances
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
 from routh.friction.cones import project_disc
 from routh.kernels.constraints.data import DENSE, SPARSE, Layout, Terms, make_terms
-from routh.kernels.constraints.scaling import factorise
+from routh.kernels.constraints.scaling import Residuals, factorise
 from routh.validation import Array, DenseOrSparse, real, real_array
 
 KINDS = Bilateral, Unilateral, Contact  # in the order of rows
@@ -200,7 +200,9 @@ class ActingRows:
         self.nt = contacts[0].nt if contacts else 1
         #: the acting rows of each constraint, in flat order
         self.parts = [part for parts in groups for part in parts]
-        self._number()
+        kinds = [(kind, len(part.keep)) for kind, parts in zip(KINDS, groups, strict=True) for part in parts]
+        for part, at in zip(self.parts, row_numbers(kinds, self.nt), strict=True):
+            part.at = at
         self.G = _stack([p.G for p in self.parts] + [p.Gt for p in contacts], system)
         numbers = [p.numbers for p in self.parts] + [p.tangential for p in contacts]
         self.phi, self.K, self.B, self.gamma = np.concatenate([np.zeros((4, 0)), *numbers], axis=1)
@@ -212,17 +214,6 @@ class ActingRows:
         self.w = self.G @ self.v_free + h * self.gamma
         safe = np.where(self.S > 0.0, self.S, 1.0)
         self.c = -(self.K / safe) * self.phi - (self.S / h) * self.w
-
-    def _number(self) -> None:
-        """Tell the parts where their rows stand."""
-        first, tangent = 0, self.nb + self.nu + self.nc
-        for part in self.parts:
-            part.at = np.arange(first, first + len(part.keep))
-            first += len(part.keep)
-            if part.nt:
-                across = np.arange(tangent, tangent + part.nt * len(part.keep)).reshape(-1, part.nt)
-                part.at = np.column_stack([part.at, across])
-                tangent += across.size
 
     def __len__(self) -> int:
         return len(self.phi)
@@ -303,7 +294,7 @@ class ActingPart:
 
 
 def row_numbers(kinds: Sequence[tuple[type, int]], nt: int) -> list[np.ndarray]:
-    """Where the rows of constraints stand if all of them act, (n,) or, of contacts, (nc, 1 + nt).
+    """Where the rows of constraints stand, (n,) or, of contacts, (nc, 1 + nt), normal first.
 
     ``kinds``: class and number of rows or contacts of each constraint; the order is that of `ActingRows`.
     """
@@ -413,25 +404,6 @@ def elimination_order(
     factors = splu(sparse.block_array([[one, J], [-J.T, other]], format="csc"))
     entries = max(factors.L.nnz, factors.U.nnz, 2 * J.nnz + n + nv)
     return np.argsort(factors.perm_c).astype(np.int64), ROOM * entries
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """Scaled residuals by law; a share of the largest force in the step.
-
-    The residual of a row is the change of its own force that would satisfy its law with the other forces
-    held: the distance of its force from the law, over ``1 + X (G M^-1 G^T)_ii``.
-    """
-
-    bilateral: float
-    unilateral: float
-    normal: float
-    friction: float
-
-    @property
-    def largest(self) -> float:
-        """The largest of the four; NaN where any of them is."""
-        return float(np.max([self.bilateral, self.unilateral, self.normal, self.friction]))
 
 
 def residuals_of(rows: ActingRows, force: Array) -> Residuals:

@@ -31,12 +31,21 @@ from routh.validation import Array
 
 
 class Residuals(NamedTuple):
-    """See `routh.constraints.system.Residuals`."""
+    """Scaled residuals by law; a share of the largest force in the step.
+
+    The residual of a row is the change of its own force that would satisfy its law with the other forces
+    held: the distance of its force from the law, over ``1 + X (G M^-1 G^T)_ii``.
+    """
 
     bilateral: float
     unilateral: float
     normal: float
     friction: float
+
+    @property
+    def largest(self) -> float:
+        """The largest of the four; NaN where any of them is."""
+        return float(np.max([self.bilateral, self.unilateral, self.normal, self.friction]))
 
 
 @kernel
