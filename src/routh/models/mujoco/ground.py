@@ -42,6 +42,18 @@ class GroundArrays(NamedTuple):
     limits: Limits
 
 
+class Watched(NamedTuple):
+    """MuJoCo's arrays of one data that tell where its contacts are and how they move."""
+
+    geom_xpos: Array
+    geom_xmat: Array
+    qpos: Array
+    cdof: Array
+    subtree_com: Array
+    cvel: Array
+    cacc: Array
+
+
 class Ground:
     """The contacts of one model with its planes, and where they are in one MjData.
 
@@ -93,18 +105,16 @@ class Ground:
 
     def watch(self, data: MjData) -> None:
         """Look at the arrays of this data from now on."""
-        self._kinematics = data.geom_xpos, data.geom_xmat, data.qpos
-        self._jacobian = data.cdof, data.subtree_com
-        self._motion = data.cvel, data.cacc, data.subtree_com
+        self.seen = Watched(*(getattr(data, name) for name in Watched._fields))
 
     def update(self) -> None:
         """Points and gaps, after MuJoCo's kinematics."""
-        fill_gaps(self.arrays, *self._kinematics, self.point, self.gap)
+        fill_gaps(self.arrays, self.seen, self.point, self.gap)
 
     def jacobians(self) -> Array:
         """(nc, 1 + nt, nv), normal first; zero of other contacts."""
         J = np.zeros(self.shape)
-        fill_rows(self.arrays, *self._jacobian, self.point, J)
+        fill_rows(self.arrays, self.seen, self.point, J)
         return J
 
     def bias(self) -> Array:
@@ -114,55 +124,42 @@ class Ground:
         same one: it moves as its centre does.
         """
         found = np.zeros(self.shape[:2])
-        fill_bias(self.arrays, *self._motion, self.point, found)
+        fill_bias(self.arrays, self.seen, self.point, found)
         return found
-
-
-class Watched(NamedTuple):
-    """MuJoCo's arrays of one data that tell where its contacts are and how they move."""
-
-    geom_xpos: Array
-    geom_xmat: Array
-    qpos: Array
-    cdof: Array
-    subtree_com: Array
-    cvel: Array
-    cacc: Array
 
 
 @kernel
 def fill_all(ground: GroundArrays, seen: Watched, point: Array, gap: Array, J: Array, bias: Array) -> None:
     """Points, gaps, rows and their rates; J is zero, or was filled so before."""
-    fill_gaps(ground, seen.geom_xpos, seen.geom_xmat, seen.qpos, point, gap)
-    fill_rows(ground, seen.cdof, seen.subtree_com, point, J)
-    fill_bias(ground, seen.cvel, seen.cacc, seen.subtree_com, point, bias)
+    fill_gaps(ground, seen, point, gap)
+    fill_rows(ground, seen, point, J)
+    fill_bias(ground, seen, point, bias)
 
 
 @kernel
-def fill_gaps(
-    ground: GroundArrays, geom_xpos: Array, geom_xmat: Array, qpos: Array, point: Array, gap: Array
-) -> None:
+def fill_gaps(ground: GroundArrays, seen: Watched, point: Array, gap: Array) -> None:
     """Points (n, 3) m that touch first, and signed distances (nc,)."""
     n = len(ground.geom)
     for i in range(n):
         geom = ground.geom[i]
         above = -ground.height[i]
         for a in range(3):
-            at = geom_xpos[geom, a] - ground.radius[i] * ground.frame[i, 0, a]
+            at = seen.geom_xpos[geom, a] - ground.radius[i] * ground.frame[i, 0, a]
             for b in range(3):
-                at += geom_xmat[geom, 3 * a + b] * ground.offset[i, b]
+                at += seen.geom_xmat[geom, 3 * a + b] * ground.offset[i, b]
             point[i, a] = at
             above += at * ground.frame[i, 0, a]
         gap[ground.row[i]] = above
     ends = ground.limits
     for k in range(len(ends.place)):
-        gap[ground.row[n + k]] = ends.sign[k] * (qpos[ends.place[k]] - ends.bound[k])
+        gap[ground.row[n + k]] = ends.sign[k] * (seen.qpos[ends.place[k]] - ends.bound[k])
 
 
 @kernel
-def fill_rows(ground: GroundArrays, cdof: Array, subtree_com: Array, point: Array, J: Array) -> None:
+def fill_rows(ground: GroundArrays, seen: Watched, point: Array, J: Array) -> None:
     """Velocities of the points along normal and tangents; J (nc, 1 + nt, nv) is zero before."""
     n, width, nv = len(ground.geom), J.shape[1], J.shape[2]
+    cdof, subtree_com = seen.cdof, seen.subtree_com
     for i in range(n):
         root = ground.root[i]
         x = point[i, 0] - subtree_com[root, 0]
@@ -182,10 +179,9 @@ def fill_rows(ground: GroundArrays, cdof: Array, subtree_com: Array, point: Arra
 
 
 @kernel
-def fill_bias(
-    ground: GroundArrays, cvel: Array, cacc: Array, subtree_com: Array, point: Array, found: Array
-) -> None:
+def fill_bias(ground: GroundArrays, seen: Watched, point: Array, found: Array) -> None:
     """Accelerations of the points at qacc = 0 along normal and tangents, found (nc, 1 + nt)."""
+    cvel, cacc, subtree_com = seen.cvel, seen.cacc, seen.subtree_com
     for i in range(len(ground.geom)):
         body, root, normal = ground.body[i], ground.root[i], ground.frame[i, 0]
         x = point[i, 0] - subtree_com[root, 0]
