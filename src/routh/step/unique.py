@@ -424,9 +424,9 @@ def _rows_of(problem: ImpactProblem, modes: tuple[Mode, ...]) -> tuple[Array, Ar
     velocity = np.hstack([problem.J.reshape(-1, nv), np.zeros((2 * nc, nc)), problem.delassus])
     zero, above = list[Array](), list(bound)
     for i, mode in enumerate(modes):
-        y, t = velocity[2 * i : 2 * i + 2]
-        equal, below = mode_rows(mode, *impulse[i], y, t, float(problem.mu[i]))
-        room = bound[i] - impulse[i, 0]
+        (push, drag), (y, t) = impulse[i], velocity[2 * i : 2 * i + 2]
+        equal, below = mode_rows(mode, push, drag, y, t, float(problem.mu[i]))
+        room = bound[i] - push
         zero += [*equal, room] if mode[0] == FULL else equal
         above += [*(-row for row in below), *([room] if mode[0] == REST else [])]
     return np.array(zero), np.array(above)
