@@ -40,8 +40,15 @@ STEPPED = ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", 
 def kernel_milliseconds(launch, repeats=5):
     """Median time of a launch, by device events, after one to warm up."""
     launch()
-    find_cuda().wait()
-    return float(np.median([find_cuda().milliseconds(launch) for _ in range(repeats)]))
+    do, found = find_cuda().do, []
+    for _ in range(repeats):
+        begin, end = do("cuEventCreate", 0), do("cuEventCreate", 0)
+        do("cuEventRecord", begin, 0)
+        launch()
+        do("cuEventRecord", end, 0)
+        do("cuEventSynchronize", end)
+        found.append(float(do("cuEventElapsedTime", begin, end)))
+    return float(np.median(found))
 
 
 def wall_milliseconds(work, repeats=5):

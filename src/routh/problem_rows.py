@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import gpu_kernel, kernel, on_device
+from routh.compiling import gpu_kernel, kernel
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import own_array, thread_number
 from routh.validation import Array
@@ -296,8 +296,6 @@ def bounces(problems: Problems, row: int) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _check_kernel(nv: int) -> Foreign:
-    checked, tiny, elastic = on_device(check_row), on_device(tiny_row), on_device(bounces)
-
     def entry(problems: Problems, limits: tuple[float, float, float, float], found: np.ndarray) -> None:
         row = thread_number()
         if row < problems.size.shape[0]:
@@ -306,11 +304,11 @@ def _check_kernel(nv: int) -> Foreign:
             )
             wrong, approaching = GOOD, 0
             if problems.size[row, 1] > 0:
-                wrong, approaching = checked(problems, row, limits[0], limits[1], own)
+                wrong, approaching = check_row(problems, row, limits[0], limits[1], own)
             if wrong == GOOD:
-                wrong = tiny(problems, row, limits[2], limits[3])
+                wrong = tiny_row(problems, row, limits[2], limits[3])
             found[0, row], found[1, row] = wrong, approaching
-            found[2, row] = 1 if elastic(problems, row) else 0
+            found[2, row] = 1 if bounces(problems, row) else 0
 
     return gpu_kernel(entry)
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from routh.compiling import gpu_kernel, kernel, on_device
+from routh.compiling import compiled, gpu_kernel, kernel
 from routh.compiling.ptx import GpuKernel
 from routh.compiling.threads import any_in_warp, thread_number
 from routh.compiling.translator.values import UntranslatableError
@@ -56,7 +56,7 @@ def test_loops_need_not_be_unrolled_and_threads_of_a_warp_ask_each_other():
 
 
 def test_where_it_is_allowed_they_are_fused():
-    fused = on_device(product_and_sum, fast=("contract",))
+    fused = compiled(product_and_sum, fastmath={"contract"})
 
     def entry(x, out):
         out[thread_number()] = fused(x[0], x[1])
@@ -98,7 +98,8 @@ def test_an_own_array_has_a_shape_that_is_known(length, tmp_path):
 
 SIMULATED = """
 import numpy as np
-from routh.compiling import device, dlpack, gpu_kernel
+from routh.compiling import device, gpu_kernel
+from routh.compiling.driver import gpu
 from routh.compiling.threads import add_atomically, any_in_warp, own_array, thread_count, thread_number
 
 
@@ -137,6 +138,7 @@ matrix[-1].copy_to_host(row)
 assert row.tolist() == [9, 10, 11]
 assert matrix.reshape(6, 2).shape == (6, 2) and matrix[3:1].shape == (0, 3)
 wrong = lambda: matrix[4], lambda: matrix[::2], lambda: matrix.reshape(5), lambda: matrix.copy_to_host(row)
+wrong += (lambda: matrix.broadcast("matrix", (2, 3)),)
 for call in wrong:
     try:
         call()
@@ -145,19 +147,22 @@ for call in wrong:
     raise AssertionError
 
 # to others and from others, nothing copied
+held = len(gpu()._held)
 seen = np.from_dlpack(matrix)
 assert seen.tolist() == np.arange(12.0).reshape(4, 3).tolist() and seen.ctypes.data == matrix.address
-del matrix
-assert seen[3, 2] == 11.0
-assert len(dlpack._ALIVE) == 1
+del matrix, part
+assert seen[3, 2] == 11.0 and len(gpu()._held) == held
 del seen
-assert not dlpack._ALIVE
+assert len(gpu()._held) == held - 1
 kept = device.sent(np.zeros(2)).__dlpack__()
+assert len(gpu()._held) == held
 del kept
-assert not dlpack._ALIVE
+assert len(gpu()._held) == held - 1
 given = np.arange(6, dtype=np.int32).reshape(2, 3).T
-address, shape, dtype, strides, held = dlpack.taken(given)
-assert (address, shape, dtype, strides) == (given.ctypes.data, (3, 2), np.int32, (4, 12))
+taken = device.shared(given)
+assert (taken.address, taken.shape, taken.dtype) == (given.ctypes.data, (3, 2), np.int32)
+assert taken.view.strides == (4, 12) and not taken.is_dense and taken.numpy().tolist() == given.tolist()
+assert taken.broadcast("taken", (4, 3, 2)).numpy().tolist() == [given.tolist()] * 4
 
 
 class Theirs:

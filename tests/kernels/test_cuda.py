@@ -32,8 +32,8 @@ for friction in ("cone", "polyhedral"):
     for one, other in zip(run(problem, 2, **settings), run(problem, 2, device="cuda", **settings)):
         np.testing.assert_array_equal(one, other)
 from routh.compiling.ptx import GpuKernel
-for kernel in GpuKernel.made:
-    for kinds, threads in kernel._made:
+for kernel in GpuKernel.all:
+    for kinds, threads in kernel.launched:
         assert ".visible .entry entry" in kernel.ptx(kinds, 90, threads)
 print("equal")
 """

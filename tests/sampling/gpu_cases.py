@@ -174,9 +174,9 @@ def all_approach(nc):
 
 def all_as_ptx():
     """Every GPU kernel of the process, as it was launched, in the language of NVIDIA's GPUs."""
-    assert GpuKernel.made
-    for kernel in GpuKernel.made:
-        for kinds, threads in kernel._made:
+    assert GpuKernel.all
+    for kernel in GpuKernel.all:
+        for kinds, threads in kernel.launched:
             text = kernel.ptx(kinds, 90, threads)
             assert ".visible .entry entry" in text
             assert "fma.rn.f64" not in text  # else samples would not have the CPU's bits

@@ -11,15 +11,15 @@ it, and its syntax tree can be written down as LLVM's text in one go. There is o
 of public API only. In this order they are read:
 
 1. ``translator``: from source to text. ``values`` (what an expression stands for), ``writer`` (the words for
-   numbers), ``expressions`` and ``statements`` (through the syntax tree), ``program`` (functions together).
-   ``rows``: names for the rows of an array.
+   numbers), ``function`` (through the syntax tree), ``program`` (functions together). ``rows``: names for the
+   rows of an array.
 2. ``native``, the CPU's door: text to an object file by llvmlite, linked and called. ``arguments``: what a
    call needs of its arguments; `bound` looks at them once, for many calls. ``cache``: object files on disk.
    ``clock``: who waits for it.
-3. ``ptx``, the GPU's door: the same text to PTX by llvmlite. ``threads`` and ``translator.entries``: what a
-   thread may do besides. ``driver``: NVIDIA's driver, or a simulator. ``device``, ``dlpack``: a GPU's arrays.
+3. ``ptx``, the GPU's door: the same text to PTX by llvmlite. ``threads``: what a thread may do besides.
+   ``driver``: NVIDIA's driver, or a simulator. ``device``: a GPU's arrays.
 4. ``elementary``: logarithms and exponentials, so that all machines give equal bits. ``copies``: functions
-   with all that they call as kernels, for a GPU, or as plain Python to look inside.
+   with all that they call as other kernels, or as plain Python to look inside.
 """
 
 from __future__ import annotations
@@ -30,11 +30,10 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from types import SimpleNamespace
 from typing import TypeVar
 
 from routh.compiling.clock import announced_to, compile_seconds
-from routh.compiling.copies import Interpreted, plain, rebuilt
+from routh.compiling.copies import Interpreted, interpreted, rebuilt
 from routh.compiling.foreign import Foreign, Plain
 from routh.interrupts import while_listening
 from routh.status import RouthError
@@ -54,7 +53,6 @@ __all__ = [
     "inlined",
     "interpreted",
     "kernel",
-    "on_device",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
@@ -93,17 +91,17 @@ def apart(function: Function) -> Function:
 
 
 def compiled(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), **marks: Foreign) -> Foreign:
-    """A plain function of routh, and every plain function of routh that it calls, as kernels.
+    """A kernel or plain function of routh, and all of routh that it calls, as kernels of their own.
 
-    ``instead``: pairs of a function and the kernel in its place; ``marks`` for all of them: ``fastmath``,
-    LLVM's words for what may be done to sums and products, and ``forceinline``.
+    ``instead``: pairs of a function and the one that is called in its place. ``marks`` for all of them:
+    ``fastmath``, LLVM's words for what may be done to sums and products, and ``forceinline``.
     """
-    return rebuilt(function, lambda copy: _marked(copy, **marks), dict(instead))
-
-
-def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
-    """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
-    return plain(function, {getattr(original, "py_func", original): other for original, other in instead})
+    made: dict[Plain, Foreign] = {}
+    for original, other in instead:
+        made[getattr(original, "py_func", original)] = rebuilt(
+            other, functools.partial(_marked, **marks), made
+        )
+    return rebuilt(function, functools.partial(_marked, **marks), made)
 
 
 def c_function(function: Plain, elements: Sequence[str]) -> Foreign:
@@ -157,34 +155,7 @@ class Patient:
         return False
 
 
-@functools.cache
-def on_device(
-    function: Plain, instead: tuple[tuple[Plain, Plain], ...] = (), fast: tuple[str, ...] = ()
-) -> Foreign:
-    """A kernel or plain function, and all that it calls, for entries of GPU kernels to call.
-
-    ``instead``: pairs of a function and what is called in its place. ``fast``: LLVM's words for what may be
-    done to sums and products.
-    """
-
-    def make(function: Plain) -> Foreign:
-        if fast:
-            function.__dict__["fastmath"] = frozenset(fast)
-        return SimpleNamespace(py_func=function)
-
-    made: dict[Plain, Foreign] = {}
-    for original, other in instead:
-        made[getattr(original, "py_func", original)] = rebuilt(other, make, made)
-    return rebuilt(function, make, made)
-
-
-def gpu_kernel(
-    entry: Plain,
-    *,
-    registers: int | None = None,
-    called: tuple[Foreign, ...] = (),
-    unrolled: bool = True,
-) -> Foreign:
+def gpu_kernel(entry: Plain, **settings: Foreign) -> Foreign:
     """A function that each thread of a launch runs once: ``made[blocks, threads](*arguments)``.
 
     ``registers``: most of a thread; with fewer, more threads run at a time. ``called``: kernels that stay
@@ -192,9 +163,7 @@ def gpu_kernel(
     several places, which would take NVIDIA's compiler long. ``unrolled``: it may unroll loops, which makes
     small kernels faster and large ones slower. See `routh.compiling.threads`.
     """
-    return import_module("routh.compiling.ptx").GpuKernel(
-        entry, registers=registers, called=called, unrolled=unrolled
-    )
+    return import_module("routh.compiling.ptx").GpuKernel(entry, **settings)
 
 
 def find_cuda() -> Foreign:

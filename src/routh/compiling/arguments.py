@@ -11,7 +11,7 @@ Everything that it calls is in Python's stable ABI (3.11 and later), ``Py_buffer
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import numpy as np
@@ -37,7 +37,7 @@ TUPLES = VIEW + 12
 IS_INTEGER, IS_TUPLE = 1 << 24, 1 << 26  # Py_TPFLAGS_LONG_SUBCLASS, Py_TPFLAGS_TUPLE_SUBCLASS
 STRIDES_AND_FORMAT = 0x18 | 0x04  # PyBUF_STRIDES | PyBUF_FORMAT
 INT = 0xFFFFFFFF  # bits of C's int
-_LETTERS: Foreign = {"f": "d", "i": "q", "u": "Q", "w": "Q", "b": "q"}  # of results, to memoryview
+_LETTERS: Foreign = {"f": "d", "i": "q", "u": "Q", "w": "I", "b": "?"}  # of results, to memoryview
 
 PyObject_Type, Py_DecRef = CFunction("PyObject_Type"), CFunction("Py_DecRef")
 PyType_GetFlags, PyErr_Occurred = CFunction("PyType_GetFlags"), CFunction("PyErr_Occurred")
@@ -131,38 +131,33 @@ class Room:
     """Memory for the words and keys of one call; its results are written over the keys."""
 
     def __init__(self) -> None:
-        self._memory = (ctypes.c_int64 * (TUPLES + 2 * DEEPEST))(0, 0, id(float), id(type(None)))
-        self.address = ctypes.addressof(self._memory)
+        self.memory = (ctypes.c_int64 * (TUPLES + 2 * DEEPEST))(0, 0, id(float), id(type(None)))
+        self.address = ctypes.addressof(self.memory)
         self.words = self.address + 8 * FIRST
         self.results = self.words + 8 * MOST
-        self.keys = memoryview(self._memory).cast("B")[8 * (FIRST + MOST) : 8 * VIEW]
+        self.keys = memoryview(self.memory).cast("B")[8 * (FIRST + MOST) : 8 * VIEW]
         self.found = {kind: self.keys.cast(letter) for kind, letter in _LETTERS.items()}
 
 
-def kind_of_argument(name: str, value: Foreign, kind_of_array: Callable[[Foreign], Kind | None]) -> Kind:
+def kind_of_argument(name: str, value: Foreign) -> Kind:
     """The kind of an argument, to the translator; ``name`` is for the error."""
-    found = kind_of_array(value) or kind_of_number(value)
-    if found is not None:
-        return found
     if value is None:
         return "thing", None
     if isinstance(value, tuple):
         made = type(value) if hasattr(value, "_fields") else None
         names = zip(getattr(value, "_fields", range(len(value))), value, strict=True)
-        parts = (kind_of_argument(f"{name}.{field}", one, kind_of_array) for field, one in names)
-        return "group", made, tuple(parts)
-    what = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
-    raise TypeError(
-        f"{name}: got {what}; wanted a number, None, an array of {', '.join(ELEMENTS)}, or a tuple of these"
-    )
-
-
-def kind_of_array(value: Foreign) -> Kind | None:
-    """The kind of an array of the host that a kernel can use."""
-    if isinstance(value, np.ndarray) and value.ndim > 0 and value.flags.aligned and value.dtype.isnative:
-        kind = array_kind(value.dtype.name, value.ndim, strided=not value.flags.c_contiguous)
-        return kind if value.dtype.name in ELEMENTS else None
-    return None
+        return "group", made, tuple(kind_of_argument(f"{name}.{field}", one) for field, one in names)
+    found, what = kind_of_number(value), type(value).__name__
+    if isinstance(value, np.ndarray):
+        element, what = value.dtype.name, f"an array of {value.dtype}"
+        if element in ELEMENTS and value.ndim > 0 and value.flags.aligned and value.dtype.isnative:
+            return array_kind(element, value.ndim, strided=not value.flags.c_contiguous)
+    if found is None:
+        arrays = ", ".join(ELEMENTS)
+        raise TypeError(
+            f"{name}: got {what}; wanted a number, None, an array of {arrays}, or a tuple of these"
+        )
+    return found
 
 
 def types_in(value: Foreign) -> Iterator[type]:

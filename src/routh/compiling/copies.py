@@ -1,6 +1,6 @@
 """Copies of functions with all that they call: as kernels, for a GPU, or as plain Python to look inside.
 
-`plain` copies are Python's own. `faithful` copies compute with NumPy's numbers: integers have 64 bits and
+`interpreted` copies are Python's own. `faithful` ones compute with NumPy's numbers: integers have 64 bits and
 wrap around, and division by zero and roots of negative numbers give what they give in compiled code instead
 of an error.
 """
@@ -67,15 +67,17 @@ class Interpreted:
         return True
 
 
-def plain(kernel: Foreign, made: dict[Foreign, Foreign]) -> Foreign:
-    """A kernel as plain Python, all the way down; ``made`` has what is called in place of others."""
+def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) -> Foreign:
+    """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
 
     def with_own_functions(function: Foreign) -> Foreign:
         if function.__globals__.get("math") is math:
             function.__globals__["math"] = _MATH
         return function
 
-    return rebuilt(kernel, with_own_functions, made)
+    return rebuilt(
+        function, with_own_functions, {getattr(one, "py_func", one): other for one, other in instead}
+    )
 
 
 def faithful(kernel: Foreign) -> Foreign:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from routh.compiling import NoGPUError
+from routh.compiling.arguments import MOST, WORDS, Room
 from routh.compiling.foreign import Foreign
 from routh.status import RouthError, optional
 
@@ -32,10 +33,12 @@ def gpu() -> Driver:
 
 
 class Memory:
-    """Memory that is given back when nobody holds it any more."""
+    """Bytes, in the words of NumPy, that are given back when nobody holds them any more."""
 
-    def __init__(self, address: int, free: Callable[[int], Foreign]) -> None:
-        self.address = address
+    def __init__(self, address: int, size: int, free: Callable[[int], Foreign]) -> None:
+        self.__array_interface__ = {
+            "shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3
+        }  # fmt: skip
         weakref.finalize(self, free, address).atexit = False  # with the process all of it goes
 
 
@@ -43,7 +46,7 @@ class Driver:
     """The first GPU; raises MissingExtraError or `NoGPUError`."""
 
     simulated = False
-    number = 0
+    _context: Foreign = None
 
     def __init__(self) -> None:
         try:
@@ -52,49 +55,44 @@ class Driver:
             raise NoGPUError(f"{_WANTED} ({error})") from None
         self._cu = optional("cuda.bindings.driver", "cuda", "cuda-bindings")
         try:
-            self._do("cuInit", 0)
-            self._device = self._do("cuDeviceGet", 0)
+            self.do("cuInit", 0)
+            device = self.do("cuDeviceGet", 0)
         except RouthError as error:
             raise NoGPUError(f"{_WANTED} ({error})") from None
-        self._context = self._do("cuDevicePrimaryCtxRetain", self._device)
-        self.name = bytes(self._do("cuDeviceGetName", 256, self._device)).split(b"\0")[0].decode()
-        kind = self._cu.CUdevice_attribute
-        major = kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-        minor = kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
-        self.capability = 10 * self._attribute(major) + self._attribute(minor)
-        self.processors = self._attribute(kind.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+        self._context = self.do("cuDevicePrimaryCtxRetain", device)
+        self.name = bytes(self.do("cuDeviceGetName", 256, device)).split(b"\0")[0].decode()
+        kinds = self._cu.CUdevice_attribute
+        major, minor, self.processors = (
+            int(self.do("cuDeviceGetAttribute", kinds[f"CU_DEVICE_ATTRIBUTE_{one}"], device))
+            for one in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
+        )
+        self.capability = 10 * major + minor
 
-    def _attribute(self, which: Foreign) -> int:
-        return int(self._do("cuDeviceGetAttribute", which, self._device))
-
-    def _do(self, name: str, *arguments: Foreign) -> Foreign:
+    def do(self, name: str, *arguments: Foreign) -> Foreign:
         """Call a function of the driver; what it returns besides its error, or that error."""
+        if self._context is not None:
+            self._cu.cuCtxSetCurrent(self._context)  # which each thread of Python has to choose
         failed, *found = getattr(self._cu, name)(*arguments)
         if int(failed):
             _, text = self._cu.cuGetErrorString(failed)
             raise RouthError(f"{name}: {text.decode() if text else failed}")
         return found[0] if len(found) == 1 else tuple(found)
 
-    def _here(self, name: str, *arguments: Foreign) -> Foreign:
-        """The same in the GPU's context, which each thread has to choose."""
-        self._do("cuCtxSetCurrent", self._context)
-        return self._do(name, *arguments)
-
     # memory
 
     def allocate(self, size: int) -> Memory:
         """Memory of so many bytes."""
-        address = int(self._here("cuMemAlloc", max(size, 1)))
-        return Memory(address, functools.partial(self._here, "cuMemFree"))
+        address = int(self.do("cuMemAlloc", max(size, 1)))
+        return Memory(address, size, functools.partial(self.do, "cuMemFree"))
 
     def pinned(self, size: int) -> np.ndarray:
         """Bytes of the host that the GPU reads and writes by itself; never given back."""
-        address = int(self._here("cuMemHostAlloc", size, 0))
+        address = int(self.do("cuMemHostAlloc", size, 0))
         return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
     def stream(self) -> Foreign:
         """A queue of copies beside the others."""
-        return self._here("cuStreamCreate", 1)
+        return self.do("cuStreamCreate", 1)
 
     def to_device(self, address: int, array: np.ndarray, stream: Foreign = None) -> None:
         """Copy a dense array there; in a stream, while Python goes on."""
@@ -106,42 +104,28 @@ class Driver:
 
     def _copy(self, name: str, to: int, source: int, size: int, stream: Foreign) -> None:
         if size and stream is None:
-            self._here(name, to, source, size)
+            self.do(name, to, source, size)
         elif size:
-            self._here(f"{name}Async", to, source, size, stream)
+            self.do(f"{name}Async", to, source, size, stream)
 
     def wait(self, stream: Foreign = None) -> None:
         """Until all that was asked for, or all of a stream, is done."""
         if stream is None:
-            self._here("cuCtxSynchronize")
+            self.do("cuCtxSynchronize")
         else:
-            self._here("cuStreamSynchronize", stream)
+            self.do("cuStreamSynchronize", stream)
 
     # code
 
-    def load(self, code: Foreign) -> Foreign:
+    def load(self, code: bytes) -> Foreign:
         """The kernel ``entry`` of a program in PTX."""
-        module = self._here("cuModuleLoadData", code.encode() + b"\0")
-        return self._do("cuModuleGetFunction", module, b"entry")
+        module = self.do("cuModuleLoadData", code + b"\0")
+        return self.do("cuModuleGetFunction", module, b"entry")
 
-    def launch(
-        self, function: Foreign, blocks: int, threads: int, words: ctypes.Array[ctypes.c_int64]
-    ) -> None:
-        """Run a kernel with a word for each parameter."""
-        first = ctypes.addressof(words)
-        places = (ctypes.c_void_p * max(len(words), 1))(*(first + 8 * k for k in range(len(words))))
-        self._here(
-            "cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, 0, ctypes.addressof(places), 0
-        )  # fmt: skip
-
-    def milliseconds(self, work: Callable[[], None]) -> float:
-        """How long the GPU takes for what ``work`` launches."""
-        begin, end = self._here("cuEventCreate", 0), self._here("cuEventCreate", 0)
-        self._do("cuEventRecord", begin, 0)
-        work()
-        self._here("cuEventRecord", end, 0)
-        self._do("cuEventSynchronize", end)
-        return float(self._do("cuEventElapsedTime", begin, end))
+    def launch(self, function: Foreign, blocks: int, threads: int, room: Room) -> None:
+        """Run a kernel with a word of the room for each parameter."""
+        places = (ctypes.c_void_p * MOST)(*range(room.words, room.words + 8 * room.memory[WORDS], 8))
+        self.do("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, 0, ctypes.addressof(places), 0)
 
 
 class _Simulator(Driver):
@@ -158,7 +142,7 @@ class _Simulator(Driver):
         made = np.full(max(size, 1) + 256, 0xFF, np.uint8)  # what a kernel must not read
         address = -(-made.ctypes.data // 256) * 256
         self._held[address] = made
-        return Memory(address, self._held.pop)
+        return Memory(address, size, self._held.pop)
 
     def pinned(self, size: int) -> np.ndarray:
         return np.empty(size, np.uint8)
@@ -172,12 +156,9 @@ class _Simulator(Driver):
     def wait(self, stream: Foreign = None) -> None:
         pass
 
-    def load(self, code: Foreign) -> Foreign:
-        """The function of C at an address, which runs all threads of a launch."""
-        return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(code)
-
-    def launch(
-        self, function: Foreign, blocks: int, threads: int, words: ctypes.Array[ctypes.c_int64]
-    ) -> None:
+    def launch(self, function: Foreign, blocks: int, threads: int, room: Room) -> None:
+        """One thread after the other, each with its number and how many there are."""
+        place = (ctypes.c_int64 * 2)(0, blocks * threads)
         with self._one_at_a_time:
-            function(ctypes.addressof(words), blocks * threads)
+            for place[0] in range(blocks * threads):
+                function(room.words, ctypes.addressof(place))

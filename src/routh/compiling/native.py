@@ -22,20 +22,33 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from routh.compiling import cache as disk
-from routh.compiling.arguments import MOST, Room, kind_of_argument, kind_of_array, pack, types_in
+from routh.compiling.arguments import MOST, Room, kind_of_argument, pack, types_in
 from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.rows import named_parts
-from routh.compiling.translator.expressions import result_type
 from routh.compiling.translator.program import Program
-from routh.compiling.translator.values import Kind, UntranslatableError, array_kind, defaults_after, types_of
+from routh.compiling.translator.values import (
+    Kind,
+    UntranslatableError,
+    array_kind,
+    defaults_after,
+    result_type,
+    types_of,
+)
 from routh.interrupts import while_listening
 
 LARGE = 8000  # lines of a program on which LLVM spends less; those with the cone run no slower
-NARROW = ("i32", "i1")  # types that come and go in words of 64 bits
 _LINKING = threading.RLock()
-_LINKED: dict[str, _Linked] = {}  # by key
+_LINKED: dict[str, Code] = {}  # by key
 _ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
+
+
+class Code(NamedTuple):
+    """Code that is part of the process: its address, the same for ctypes, and the kind of its result."""
+
+    address: int
+    run: Foreign
+    result: Kind
 
 
 class Kernel:
@@ -45,7 +58,8 @@ class Kernel:
         self.py_func: Foreign = function
         self.name = function.__name__
         self._arguments = function.__code__.co_argcount
-        self._made: dict[bytes, _Entry] = {}  # by what the arguments are
+        self._made: dict[Foreign, Foreign] = {}  # code by what the arguments are
+        self._types: list[type] = []  # of arguments, kept alive: their addresses tell what arguments are
         update_wrapper(self, function)
 
     def __call__(self, *arguments: Foreign) -> Foreign:
@@ -54,82 +68,62 @@ class Kernel:
             arguments += defaults_after(self.py_func, len(arguments))
         room = _ROOMS.pop() if _ROOMS else Room()
         try:
-            entry = self._packed(arguments, room)
-            entry.run(room.words, room.results)
-            return _result(entry.result, room.found, count())
+            code = self.packed(arguments, room)
+            code.run(room.words, room.results)
+            return _result(code.result, room.found, count())
         finally:
             _ROOMS.append(room)
 
     def bound(self, *arguments: Foreign) -> Callable[[], Foreign]:
         """The call with these arguments, which are looked at once: see `routh.compiling.bound`."""
         room = Room()
-        entry = self._packed(arguments + defaults_after(self.py_func, len(arguments)), room)
-        call = partial(entry.run, room.words, room.results)
+        code = self.packed(arguments + defaults_after(self.py_func, len(arguments)), room)
+        call = partial(code.run, room.words, room.results)
         call.__dict__["kept"] = arguments, room  # as long as the call can be made
         return call
 
-    def _packed(self, arguments: tuple[Foreign, ...], room: Room) -> _Entry:
-        """The code for these arguments, whose words are in the room then."""
+    def packed(self, arguments: tuple[Foreign, ...], room: Room, *settings: int) -> Foreign:
+        """The code for these arguments, whose words are in the room then; ``settings``: see `made`."""
         try:
             found = _packer()(arguments, room.address)
         except (TypeError, BufferError):
-            self._kinds(arguments)  # says which of them
+            self.kinds(arguments)  # says which of them
             raise
         if found < 0:
             raise TypeError(f"{self.name}: got more than {MOST} numbers and arrays in one call")
-        key = bytes(room.keys[:found])
-        entry = self._made.get(key)
-        if entry is None:
-            entry = self._made[key] = self._entry(arguments)
-        return entry
+        key = bytes(room.keys[:found]), *settings
+        if key not in self._made:
+            self._types += types_in(arguments)
+            kinds = self.kinds(arguments)
+            self._made[key] = while_listening(lambda: self.made(kinds, *settings))
+        return self._made[key]
+
+    def made(self, kinds: tuple[Kind, ...]) -> Foreign:
+        """The code for arguments of these kinds, from disk or compiled."""
+        return linked(self, kinds, door)
 
     def is_ready(self, *arguments: Foreign) -> bool:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
-        kinds = self._kinds(arguments + defaults_after(self.py_func, len(arguments)))
-        known = any(entry.kinds == kinds for entry in list(self._made.values()))
-        return known or disk.has(self.name, self.key(kinds, _door))
+        key = self.key(self.kinds(arguments + defaults_after(self.py_func, len(arguments))), "door")
+        return key in _LINKED or disk.has(self.name, key)
 
-    def c_function(self, elements: Sequence[str]) -> Foreign:
+    def c_function(self, elements: Sequence[str]) -> Code:
         """The same as a function of C: see `routh.compiling.c_function`."""
         kinds = tuple(array_kind(element, 1) for element in elements)
-        return while_listening(lambda: _linked(self, kinds, _c_door))
+        return while_listening(lambda: linked(self, kinds, c_door))
 
-    def _kinds(self, arguments: tuple[Foreign, ...]) -> tuple[Kind, ...]:
+    def kinds(self, arguments: tuple[Foreign, ...]) -> tuple[Kind, ...]:
+        """The kinds of arguments; an error says which one cannot be used."""
         names = zip(self.py_func.__code__.co_varnames, arguments, strict=False)
-        return tuple(kind_of_argument(f"{self.name}: {name}", one, kind_of_array) for name, one in names)
+        return tuple(kind_of_argument(f"{self.name}: {name}", one) for name, one in names)
 
     @cached_property
     def _digest(self) -> str:
         return disk.digest_of(self)
 
-    def key(self, kinds: tuple[Kind, ...], door: Plain) -> str:
+    def key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
         """Under which the code for arguments of these kinds is kept."""
-        return key_of(self._digest, kinds, door.__name__)
-
-    def _entry(self, arguments: tuple[Foreign, ...]) -> _Entry:
-        kinds, types = self._kinds(arguments), list(types_in(arguments))
-        for entry in list(self._made.values()):
-            if entry.kinds == kinds:  # other types of the same kinds
-                return entry._replace(types=types)
-        made = while_listening(lambda: _linked(self, kinds, _door))
-        run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(made.address)
-        return _Entry(kinds, types, run, made.result)
-
-
-class _Entry(NamedTuple):
-    """Code for arguments of some types, which are kept alive: what is looked up are their addresses."""
-
-    kinds: tuple[Kind, ...]
-    types: list[type]
-    run: Foreign
-    result: Kind
-
-
-class _Linked(NamedTuple):
-    """Code that is part of the process: its address, and the kind of its result."""
-
-    address: int
-    result: Kind
+        return key_of(self._digest, kinds, *more)
 
 
 # machine code
@@ -204,47 +198,49 @@ def key_of(digest: str, kinds: tuple[Kind, ...], *more: Foreign) -> str:
     return hashlib.sha256(repr(words).encode()).hexdigest()
 
 
-def _linked(kernel: Kernel, kinds: tuple[Kind, ...], door: Callable[..., str]) -> _Linked:
+def kept_or_made(name: str, key: str, make: Callable[[], tuple[Kind, bytes]]) -> tuple[Kind, bytes]:
+    """The kind of a result, and code, from disk, or made and kept there."""
+    found = disk.load(name, key)
+    with suppress(ImportError, AttributeError, ValueError):  # a result's class may be in no module
+        if found is not None:
+            return _kind_of_names(found[0]), found[1]
+    with compiling(name):
+        result, code = make()
+    disk.save(name, key, named(result), code)
+    return result, code
+
+
+def linked(
+    kernel: Kernel, kinds: tuple[Kind, ...], door: Callable[..., str], program: Program | None = None
+) -> Code:
     """The code of a kernel, from disk or compiled, as part of the process; made once, whoever else asks."""
-    key = kernel.key(kinds, door)
+    key = kernel.key(kinds, door.__name__)
+
+    def make() -> tuple[Kind, bytes]:
+        written = program or Program()
+        name, result = written.function(kernel, kinds)
+        return result, emitted(f"{written.text()}\n{door(f'routh.{key}', name, kinds, result)}")
+
     with _LINKING:
         if key not in _LINKED:
-            kept = disk.load(kernel.name, key)
-            with suppress(ImportError, AttributeError, ValueError):  # a result's class may be in no module
-                if kept is not None:
-                    result = _kind_of_names(kept[0])
-                    _LINKED[key] = _Linked(link(kept[1], f"routh.{key}"), result)
-                    return _LINKED[key]
-            with compiling(kernel.name):
-                program = Program()
-                name, result = program.function(kernel, kinds)
-                code = emitted(f"{program.text()}\n{door(f'routh.{key}', name, kinds, result)}")
-            disk.save(kernel.name, key, named(result), code)
-            _LINKED[key] = _Linked(link(code, f"routh.{key}"), result)
+            result, code = kept_or_made(kernel.name, key, make)
+            address = link(code, f"routh.{key}")
+            run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
+            _LINKED[key] = Code(address, run, result)
         return _LINKED[key]
-
-
-def kept_or_made(name: str, key: str, make: Callable[[], bytes]) -> bytes:
-    """Code from disk, or made and kept there."""
-    kept = disk.load(name, key)
-    if kept is not None:
-        return kept[1]
-    code = make()
-    disk.save(name, key, None, code)
-    return code
 
 
 @cache
 def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
     """The function that writes down arguments: see `routh.compiling.arguments`."""
 
-    def make() -> bytes:
+    def make() -> tuple[Kind, bytes]:
         program, listed = Program(), "(i64 %value, i64 %room)"
-        name, _ = program.function(pack, ("i", "i"))
+        name, result = program.function(pack, ("i", "i"))
         door = f"define i64 @routh.pack{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}"
-        return emitted(f"{program.text()}\n{door}")
+        return result, emitted(f"{program.text()}\n{door}")
 
-    code = kept_or_made("arguments", key_of("", ()), make)
+    _, code = kept_or_made("arguments", key_of("", ()), make)
     function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p)
     found: Callable[[tuple[Foreign, ...], int], int] = function(link(code, "routh.pack"))
     return found
@@ -253,46 +249,28 @@ def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
 # doors
 
 
-def words_as_arguments(kinds: tuple[Kind, ...]) -> tuple[list[str], list[str], str]:
-    """The types of the words ``%w0, ...`` of a call, lines that narrow some of them, and the arguments."""
-    types, lines, given = types_of(*kinds), [], []
-    for k, one in enumerate(types):
-        if one in NARROW:
-            lines.append(f"%n{k} = trunc i64 %w{k} to {one}")
-        given.append(f"{one} %{'n' if one in NARROW else 'w'}{k}")
-    return ["i64" if one in NARROW else one for one in types], lines, ", ".join(given)
+def door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind, first: str = "") -> str:
+    """The function that Python calls: it reads a word for each number, address and length; writes results.
 
-
-def loaded_arguments(kinds: tuple[Kind, ...]) -> tuple[list[str], str]:
-    """Lines that read the words of a call at ``%in``, and the arguments."""
-    words, lines, given = words_as_arguments(kinds)
-    loads = [
-        f"%p{k} = getelementptr i64, ptr %in, i64 {k}\n%w{k} = load {one}, ptr %p{k}"
-        for k, one in enumerate(words)
-    ]
-    return loads + lines, given
-
-
-def _door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
-    """The function that Python calls: it reads a word for each number, address and length; writes results."""
-    lines, given = loaded_arguments(kinds)
-    types, whole = types_of(result), result_type(result)
+    ``first``: what it does before.
+    """
+    given, types, whole, lines = types_of(*kinds), types_of(result), result_type(result), [first]
     if "ptr" in types:
         raise UntranslatableError("a kernel that Python calls returns an array; wanted numbers and tuples")
-    lines.append(f"{'%r = ' if types else ''}call {whole} @{name}({given})")
+    for k, one in enumerate(given):
+        lines.append(f"%p{k} = getelementptr i64, ptr %in, i64 {k}\n%w{k} = load {one}, ptr %p{k}")
+    words = ", ".join(f"{one} %w{k}" for k, one in enumerate(given))
+    lines.append(f"{'%r = ' if types else ''}call {whole} @{name}({words})")
     for k, one in enumerate(types):
-        part = f"%e{k}" if len(types) > 1 else "%r"
         if len(types) > 1:
-            lines.append(f"{part} = extractvalue {whole} %r, {k}")
+            lines.append(f"%e{k} = extractvalue {whole} %r, {k}")
         lines.append(f"%q{k} = getelementptr i64, ptr %out, i64 {k}")
-        if one in NARROW:
-            lines.append(f"store i64 0, ptr %q{k}")
-        lines.append(f"store {one} {part}, ptr %q{k}")
+        lines.append(f"store {one} {f'%e{k}' if len(types) > 1 else '%r'}, ptr %q{k}")
     body = "\n".join([*lines, "ret void"])
     return f'define void @"{symbol}"(ptr noalias %in, ptr noalias %out) nounwind {{\n{body}\n}}'
 
 
-def _c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
+def c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
     """As a function of C: the addresses of arrays, and the length of each of them."""
     if types_of(result):
         raise UntranslatableError(f"{name.rpartition('.')[0]} returns something; wanted None")
@@ -307,8 +285,8 @@ def _c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> st
 def _result(kind: Kind, words: dict[str, Foreign], places: Iterator[int]) -> Foreign:
     """What a kernel returned, of the words that its door wrote."""
     if isinstance(kind, str):
-        found = words[kind][next(places)]
-        return bool(found) if kind == "b" else found
+        numbers = words[kind]
+        return numbers[next(places) * 8 // numbers.itemsize]
     if kind[0] != "group":
         return None
     parts = [_result(part, words, places) for part in kind[2]]

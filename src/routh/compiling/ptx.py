@@ -4,29 +4,27 @@ Nothing is fused or reordered unless a mark says so, so that samples have the CP
 those that `gpu_kernel` is told to call, become part of the entry, and LLVM unrolls no loop: threads of a warp
 go different ways, and fetching code takes longer than running it. The driver makes machine code of PTX, and
 keeps that by itself; it may unroll loops, where the kernel does not say otherwise.
+
+In a simulator (`routh.compiling.driver`) the same entries are code of the CPU, for one thread after the
+other: its number lies in memory, and its own arrays begin full of NaN, so that whoever reads what nobody has
+written is found out.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import struct
 from collections.abc import Callable
 from typing import ClassVar
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from routh.compiling import cache as disk
 from routh.compiling import native
-from routh.compiling.arguments import kind_of_argument
-from routh.compiling.clock import compiling
 from routh.compiling.device import DeviceArray
 from routh.compiling.driver import gpu
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.translator.entries import PLACE, GpuProgram, SimulatedProgram
-from routh.compiling.translator.values import Kind, UntranslatableError, array_kind
-from routh.interrupts import while_listening
+from routh.compiling.translator.program import Program
+from routh.compiling.translator.values import NOTHING, Kind, UntranslatableError, kind_of, types_of
 
 TRIPLE = "nvptx64-nvidia-cuda"
 #: chips that LLVM knows; what is newer runs the code of the last one
@@ -37,12 +35,72 @@ _KNOWN = (
     "llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.vote.any.sync", "llvm.sqrt.f64", "llvm.fabs.f64",
     "llvm.floor.f64", "llvm.ceil.f64", "llvm.fptosi.sat.i64.f64", "llvm.fptoui.sat.i64.f64",
 )  # fmt: skip
+# what entries call, see `routh.compiling.threads`; and a mark for loops that are not unrolled
+_ON_GPU = """
+declare i1 @llvm.nvvm.vote.any.sync(i32, i1)
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define internal i64 @routh.product(i32 %one, i32 %other) alwaysinline {
+%a = zext i32 %one to i64
+%b = zext i32 %other to i64
+%product = mul nsw i64 %a, %b
+ret i64 %product
+}
+define internal i64 @routh.thread_number() alwaysinline {
+%block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+%threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+%first = call i64 @routh.product(i32 %block, i32 %threads)
+%thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+%more = zext i32 %thread to i64
+%number = add nsw i64 %first, %more
+ret i64 %number
+}
+define internal i64 @routh.thread_count() alwaysinline {
+%threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+%blocks = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+%count = call i64 @routh.product(i32 %threads, i32 %blocks)
+ret i64 %count
+}
+define internal i1 @routh.any_in_warp(i1 %flag) alwaysinline convergent {
+%any = call i1 @llvm.nvvm.vote.any.sync(i32 -1, i1 %flag)
+ret i1 %any
+}
+define internal void @routh.spoil(ptr %array, i64 %size) alwaysinline {
+ret void
+}
+!0 = distinct !{!0, !1}
+!1 = !{!"llvm.loop.unroll.disable"}
+"""
+_SIMULATED = """
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+@routh.place = internal global ptr null
+define internal i64 @routh.thread_number() alwaysinline {
+%place = load ptr, ptr @routh.place
+%number = load i64, ptr %place
+ret i64 %number
+}
+define internal i64 @routh.thread_count() alwaysinline {
+%place = load ptr, ptr @routh.place
+%second = getelementptr i64, ptr %place, i64 1
+%count = load i64, ptr %second
+ret i64 %count
+}
+define internal i1 @routh.any_in_warp(i1 %flag) alwaysinline {
+ret i1 %flag
+}
+define internal void @routh.spoil(ptr %array, i64 %size) alwaysinline {
+call void @llvm.memset.p0.i64(ptr %array, i8 -1, i64 %size, i1 false)
+ret void
+}
+"""
 
 
-class GpuKernel:
+class GpuKernel(native.Kernel):
     """``kernel[blocks, threads](*arguments)`` launches an entry: a function that each thread runs once."""
 
-    made: ClassVar[list[GpuKernel]] = []  # all of the process, for tests that compile every one
+    all: ClassVar[list[GpuKernel]] = []  # of the process, for tests that compile every one
 
     def __init__(
         self,
@@ -52,49 +110,37 @@ class GpuKernel:
         called: tuple[Foreign, ...] = (),
         unrolled: bool = True,
     ) -> None:
-        self.py_func: Foreign = entry
+        super().__init__(entry)
         self.name = entry.__qualname__.split(".")[0].strip("_")
         self.registers, self.unrolled = registers, unrolled
         functions: list[Foreign] = [getattr(one, "py_func", one) for one in called]
         self.called = tuple(one.__code__ for one in functions)  # of copies, too
-        self._made: dict[tuple[Foreign, ...], Foreign] = {}
-        self.__doc__ = entry.__doc__
-        GpuKernel.made.append(self)
+        self.launched: list[tuple[tuple[Kind, ...], int]] = []  # kinds of arguments, and threads of a block
+        GpuKernel.all.append(self)
 
     def __getitem__(self, shape: tuple[int, int]) -> Callable[..., None]:
         return functools.partial(self.launch, *shape)
 
     def launch(self, blocks: int, threads: int, *arguments: Foreign) -> None:
         """Run blocks of threads."""
-        kinds = tuple(kind_of_argument("a GPU kernel", one, _kind_of_array) for one in arguments)
-        if (kinds, threads) not in self._made:
-            self._made[kinds, threads] = while_listening(lambda: self._load(kinds, threads))
-        words: list[int] = []
-        for one in arguments:
-            _pack(one, words)
-        gpu().launch(self._made[kinds, threads], blocks, threads, (ctypes.c_int64 * len(words))(*words))
+        room = native.Room()
+        code = self.packed(_as_numpy_sees(arguments), room, threads)
+        gpu().launch(code, blocks, threads, room)
 
-    def _load(self, kinds: tuple[Kind, ...], threads: int) -> Foreign:
+    def made(self, kinds: tuple[Kind, ...], threads: int = 0) -> Foreign:
+        """The code for arguments of these kinds and so many threads of a block, as the driver wants it."""
+        self.launched.append((kinds, threads))
         if gpu().simulated:
-            key = native.key_of(disk.digest_of(self), kinds, "simulated")
-            code = self._kept(key, lambda: native.emitted(self.simulation(kinds, key)))
-            return gpu().load(native.link(code, f"routh.{key}"))
+            return native.linked(self, kinds, simulated, Program(_SIMULATED)).run
         chip = max(one for one in CHIPS if one <= max(gpu().capability, CHIPS[0]))
-        called = [code.co_qualname for code in self.called]
-        settings = chip, threads, self.registers, called, self.unrolled
-        key = native.key_of(disk.digest_of(self), kinds, *settings)
-        return gpu().load(self._kept(key, lambda: self.ptx(kinds, chip, threads).encode()).decode())
-
-    def _kept(self, key: str, make: Callable[[], bytes]) -> bytes:
-        def announced() -> bytes:
-            with compiling(self.name):
-                return make()
-
-        return native.kept_or_made(self.name, key, announced)
+        names = [code.co_qualname for code in self.called]
+        key = self.key(kinds, chip, threads, self.registers, names, self.unrolled)
+        make = lambda: (kind_of(NOTHING), self.ptx(kinds, chip, threads).encode())  # noqa: E731
+        return gpu().load(native.kept_or_made(self.name, key, make)[1])
 
     def ptx(self, kinds: tuple[Kind, ...], chip: int, threads: int) -> str:
         """The program for arguments of these kinds, in NVIDIA's language."""
-        program = GpuProgram(self.called, unrolled=self.unrolled)
+        program = Program(_ON_GPU, "" if self.unrolled else ", !llvm.loop !0", self.called)
         name, _ = program.function(self, kinds)
         text = program.text()
         for line in text.splitlines():
@@ -102,38 +148,16 @@ class GpuKernel:
                 what = line.partition("@")[2].partition("(")[0]
                 raise UntranslatableError(f"{self.name}: calls {what}, which a GPU does not have")
         limit = f' "nvvm.maxnreg"="{self.registers}"' if self.registers else ""
-        words, lines, given = native.words_as_arguments(kinds)
-        listed = ", ".join(f"{kind} %w{k}" for k, kind in enumerate(words))
-        door = f'define ptx_kernel void @entry({listed}) "nvvm.maxntid"="{threads}"{limit} {{'
-        body = "\n".join([text, door, *lines, f"call void @{name}({given})", "ret void\n}"])
+        words = ", ".join(f"{one} %w{k}" for k, one in enumerate(types_of(*kinds)))
+        door = f'define ptx_kernel void @entry({words}) "nvvm.maxntid"="{threads}"{limit} {{'
+        body = "\n".join([text, door, f"call void @{name}({words})", "ret void\n}"])
         machine = _machine(chip)
         return str(machine.emit_assembly(native.optimised(body, machine, EFFORT, vectors=False)))
 
-    def simulation(self, kinds: tuple[Kind, ...], key: str) -> str:
-        """The program for the CPU: a function of the words of the arguments and the number of threads."""
-        program = SimulatedProgram()
-        name, _ = program.function(self, kinds)
-        lines, given = native.loaded_arguments(kinds)
-        load = "\n".join(lines)
-        return f"""{program.text()}
-define void @"routh.{key}"(ptr %in, i64 %threads) {{
-head:
-{load}
-%count = getelementptr i64, ptr {PLACE}, i64 1
-store i64 %threads, ptr %count
-br label %next
-next:
-%t = phi i64 [ 0, %head ], [ %following, %run ]
-%more = icmp slt i64 %t, %threads
-br i1 %more, label %run, label %end
-run:
-store i64 %t, ptr {PLACE}
-call void @{name}({given})
-%following = add i64 %t, 1
-br label %next
-end:
-ret void
-}}"""
+
+def simulated(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
+    """The door of a simulated thread: its number, and how many there are, lie where results would."""
+    return native.door(symbol, name, kinds, result, "store ptr %out, ptr @routh.place")
 
 
 @functools.cache
@@ -143,26 +167,11 @@ def _machine(chip: int) -> Foreign:
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=f"sm_{chip}", opt=EFFORT)
 
 
-def _kind_of_array(value: Foreign) -> Kind | None:
-    """The kind of an array of the GPU."""
-    if isinstance(value, DeviceArray):
-        return array_kind(value.dtype.name, value.ndim, strided=value.strides is not None)
+def _as_numpy_sees(value: Foreign) -> Foreign:
+    """Arguments with NumPy's arrays for those of the GPU, in tuples too."""
+    if isinstance(value, tuple):
+        parts = map(_as_numpy_sees, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     if isinstance(value, np.ndarray):
         raise TypeError(f"a GPU kernel: got an array of the host, {value.shape}; wanted one of the GPU")
-    return None
-
-
-def _pack(value: Foreign, words: list[int]) -> None:
-    """A word for each number, address, length and stride."""
-    if isinstance(value, DeviceArray):
-        words.append(value.address)
-        words.extend(value.shape)
-        words.extend(value.strides or ())
-    elif isinstance(value, tuple):
-        for one in value:
-            _pack(one, words)
-    elif isinstance(value, float):
-        words.append(struct.unpack("<q", struct.pack("<d", value))[0])
-    elif value is not None:
-        number = int(value)
-        words.append(number - 2**64 if number >= 2**63 else number)
+    return value.view if isinstance(value, DeviceArray) else value

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from routh.compiling import compiled, gpu_kernel, on_device
+from routh.compiling import compiled, gpu_kernel
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.common.slices import run_slices
@@ -89,7 +89,7 @@ def run_cpu(impacts: Impacts, threads: int | None = None) -> None:
 @functools.cache
 def _gpu_kernel() -> Foreign:
     """One CUDA thread per impact, its work space in local memory."""
-    solve_there = on_device(solve_one, fast=tuple(sorted(_FAST)))
+    solve_there = compiled(solve_one, fastmath=_FAST)
 
     def entry(impacts: Foreign) -> None:
         i = thread_number()

@@ -10,24 +10,29 @@ from __future__ import annotations
 import ast
 import linecache
 from functools import lru_cache
+from itertools import count
 from types import CodeType
 
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.translator.expressions import Again, result_type
-from routh.compiling.translator.statements import RESULT, Knowledge, Statements
-from routh.compiling.translator.values import Kind, UntranslatableError, of_words, types_of
+from routh.compiling.translator.function import RESULT, Again, Function, Knowledge
+from routh.compiling.translator.values import Kind, UntranslatableError, of_words, result_type, types_of
 
 MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
 SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
 
 
 class Program:
-    """Functions that are translated so far, each once for each kind of arguments."""
+    """Functions that are translated so far, each once for each kind of arguments.
 
-    statements: Foreign = Statements  # what writes the body of a function
-    again = ""  # LLVM's words for the way back to the head of a loop
+    ``prelude``: text that it begins with, where it is an entry of a GPU kernel. ``again``: LLVM's words for
+    the way back to the head of a loop. ``called``: all other functions become part of their callers, None:
+    LLVM decides, where no mark says it.
+    """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, prelude: str = "", again: str = "", called: tuple[CodeType, ...] | None = None
+    ) -> None:
+        self.prelude, self.again, self._called = prelude, again, called
         self._made: dict[tuple[Plain, tuple[Kind, ...]], tuple[str, Kind]] = {}
         self._texts: list[str] = []
         self._declared: set[str] = set()
@@ -37,7 +42,7 @@ class Program:
     def text(self) -> str:
         """The whole program."""
         arrays = [f"{name} = private unnamed_addr constant {text}" for text, name in self._arrays.items()]
-        return "\n".join([*arrays, *sorted(self._declared), *self._texts])
+        return "\n".join([self.prelude, *arrays, *sorted(self._declared), *self._texts])
 
     def constant_array(self, text: str) -> str:
         """The name of an array of constants."""
@@ -55,41 +60,45 @@ class Program:
         return self._made[plain, kinds]
 
     def _translate(self, plain: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
-        node, marks = source_of(plain.__code__), plain.__dict__
+        node, marks, types = source_of(plain.__code__), plain.__dict__, types_of(*kinds)
         if len(node.args.args) != len(kinds) or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
             raise UntranslatableError(
                 f"{plain.__name__}: got {len(kinds)} arguments; wanted {ast.unparse(node.args)}, by position"
             )
-        fast = "".join(f"{word} " for word in sorted(marks.get("fastmath", ())))
-        knowledge, types = Knowledge(node), types_of(*kinds)
-        for _ in range(MOST_ATTEMPTS):
-            names = (f"%a{k}" for k in range(len(types)))
-            writer = self.statements(self, plain, knowledge, fast)
-            try:
-                writer.write_body(node, [of_words(kind, names) for kind in kinds])
-            except Again:
-                continue
-            break
-        else:
-            raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
-        self._declared |= writer.used
+        written, result = _written(self, plain, node, kinds)
+        self._declared |= written.used
         name = f"routh.{plain.__module__}.{plain.__name__}.{len(self._made) + len(self._texts)}"
         pointer = "ptr noalias" if marks.get("distinct") else "ptr"
         given = ", ".join(f"{pointer if one == 'ptr' else one} %a{k}" for k, one in enumerate(types))
-        word = self._attributes(plain, sum(len(block.lines) for block in writer.blocks))
-        body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in writer.blocks)
-        result = knowledge.kinds[RESULT]
+        if self._called is not None:
+            word = "noinline " if plain.__code__ in self._called else "alwaysinline "
+        elif marks.get("apart") or marks.get("forceinline"):
+            word = "noinline " if marks.get("apart") else "alwaysinline "
+        else:
+            word = "inlinehint " if sum(len(block.lines) for block in written.blocks) < SHORT else ""
+        body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in written.blocks)
         head = f"define internal {result_type(result)} @{name}({given}) {word}nounwind"
         self._texts.append(f"{head} {{\n{body}\n}}")
         return name, result
 
-    def _attributes(self, plain: Foreign, lines: int) -> str:
-        """Whether a function of so many lines becomes part of its callers."""
-        if plain.__dict__.get("apart"):
-            return "noinline "
-        if plain.__dict__.get("forceinline"):
-            return "alwaysinline "
-        return "inlinehint " if lines < SHORT else ""
+
+def _written(
+    program: Program, plain: Foreign, node: ast.FunctionDef, kinds: tuple[Kind, ...]
+) -> tuple[Function, Kind]:
+    """A function with its body, and the kind of its result."""
+    knowledge, code = Knowledge(node), plain.__code__
+    for _ in range(MOST_ATTEMPTS):
+        names = (f"%a{k}" for k in count())
+        function = Function(program, plain, knowledge)
+        try:
+            function.write_body(node, [of_words(kind, names) for kind in kinds])
+            return function, knowledge.kinds[RESULT]
+        except Again:
+            continue
+        except UntranslatableError as error:  # of a kernel that is called, it says where already
+            error.place = error.place or f"{code.co_filename}:{function.line}: kernel {code.co_name}"
+            raise
+    raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
 
 
 @lru_cache(maxsize=256)

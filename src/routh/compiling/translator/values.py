@@ -187,6 +187,12 @@ def common_kind(one: Kind, other: Kind) -> Kind:
     raise UntranslatableError(f"one variable for {described(one)} and for {described(other)}")
 
 
+def result_type(kind: Kind) -> str:
+    """The type of a function's result of this kind."""
+    types = types_of(kind)
+    return "{ " + ", ".join(types) + " }" if len(types) > 1 else "".join(types) or "void"
+
+
 def described(kind: Kind) -> str:
     """A kind in words."""
     if isinstance(kind, str):

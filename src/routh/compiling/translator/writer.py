@@ -28,7 +28,7 @@ _FLOAT = {"Add": "fadd", "Sub": "fsub", "Mult": "fmul", "Div": "fdiv"}
 _BITWISE = {"BitAnd": "and", "BitOr": "or", "BitXor": "xor"}
 _WHOLE = {"Add": "add", "Sub": "sub", "Mult": "mul", **_BITWISE}
 _OF_CONSTANTS = {"Add": operator.add, "Sub": operator.sub, "Mult": operator.mul}
-_ORDER = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
+ORDER = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge", "Eq": "eq", "NotEq": "ne"}
 _BITS = {"b": 1, "w": 32, "i": 64, "u": 64}
 
 
@@ -100,6 +100,9 @@ class Writer:
 
     def fork(self, test: Number, yes: Block, no: Block) -> None:
         """Go on in one of two blocks."""
+        if test.known is not None:
+            self.jump(yes if test.known else no)
+            return
         self.end(f"br i1 {test.name}, label %{yes.label}, label %{no.label}")
         yes.reached = no.reached = True
 
@@ -167,13 +170,15 @@ class Writer:
         """Whether a number is not zero."""
         if value.kind == "b":
             return value
+        if value.known is not None:
+            return constant("b", bool(value.known))
         if value.kind == "f":
             return Number("b", self.write(f"fcmp {self.fast}une double {value.name}, 0.0"))
         return Number("b", self.write(f"icmp ne {NUMBERS[value.kind]} {value.name}, 0"))
 
     def compare(self, op: str, left: Number, right: Number) -> Number:
         """A comparison; NaN is unequal to everything, and in no order."""
-        kind, order = self._common(left, right), _ORDER[op]
+        kind, order = self._common(left, right), ORDER[op]
         left, right = self.number(left, kind), self.number(right, kind)
         if kind == "f":
             words = f"fcmp {self.fast}{'u' if order == 'ne' else 'o'}{order} double"
@@ -286,10 +291,10 @@ class Writer:
             return turned
         return self.choose(self.compare("Lt", place, ZERO), turned, place)
 
-    def load(self, array: Array, address: str) -> Number:
-        """The element there."""
-        memory, kind, word = ELEMENTS[array.element]
-        name = self.write(f"load {memory}, ptr {address}")
+    def load(self, element: Array) -> Number:
+        """An element: an array without axes."""
+        memory, kind, word = ELEMENTS[element.element]
+        name = self.write(f"load {memory}, ptr {element.address}")
         return Number(kind, self.write(f"{word} {memory} {name} to {NUMBERS[kind]}") if word else name)
 
     def as_element(self, array: Array, value: Number) -> str:
@@ -300,6 +305,6 @@ class Writer:
             name = self.write(f"{'zext' if word == 'trunc' else 'trunc'} {NUMBERS[kind]} {name} to {memory}")
         return f"{memory} {name}"
 
-    def store(self, array: Array, address: str, value: Number) -> None:
-        """Put a number there."""
-        self.block.lines.append(f"store {self.as_element(array, value)}, ptr {address}")
+    def store(self, element: Array, value: Number) -> None:
+        """Set an element."""
+        self.block.lines.append(f"store {self.as_element(element, value)}, ptr {element.address}")

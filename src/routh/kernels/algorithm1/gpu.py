@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from routh.compiling import gpu_kernel, on_device
+from routh.compiling import compiled, gpu_kernel
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, contacts_of, work_shapes
@@ -28,7 +28,7 @@ REGISTERS = 64  # of a thread: with more, fewer run at a time (cone, 2^20 robots
 @lru_cache(maxsize=16)
 def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop for at most so many contacts, each sample to its end; no direction: the true cone."""
-    named = on_device(contacts_of)
+    named = compiled(contacts_of)
     # local arrays need a length
     shapes = [tuple(max(1, length) for length in shape) for shape, _ in work_shapes(nc, nt, k)]
     a, b, c, d, e, f, g, h, p, q, r, s = shapes

@@ -111,9 +111,8 @@ def _placed(whole: DeviceArray, shapes: Sequence[tuple[tuple[int, ...], DTypeLik
     """Arrays one after the other in the bytes of ``whole``."""
     found, begin = [], 0
     for shape, kind in shapes:
-        dtype = np.dtype(kind)
-        size = math.prod(shape) * dtype.itemsize
-        found.append(GpuArray(whole.address + begin, tuple(shape), dtype, whole.held))
+        size = math.prod(shape) * np.dtype(kind).itemsize
+        found.append(GpuArray(whole.view[begin : begin + size].view(kind).reshape(shape)))
         begin += _room([size])[0]
     return found
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.compiling import gpu_kernel, on_device
+from routh.compiling import compiled, gpu_kernel
 from routh.compiling.threads import add_atomically, own_array, thread_count, thread_number
 from routh.kernels.common.arrays import EXTREME, MIXED, Draw, Outputs, make_outputs
 from routh.kernels.common.integers import wide
@@ -94,7 +94,7 @@ def first_patterns(rows: Rows, draw: Draw) -> Patterns:
 def _full_kernel(nc: int) -> CudaKernel:
     """All samples, or those of a list, for at most so many contacts."""
     instead = ((find_known_rates, find_shared_rates), (plane_sample.forget_patterns, keep_patterns))
-    sampled, layout = on_device(plane_sample.run_range, instead=instead), on_device(plane_work)
+    sampled, layout = compiled(plane_sample.run_range, instead=instead), compiled(plane_work)
     numbers, marks, gram, equations, flags = plane_shapes(nc)
     known = 2, 5 * nc + CODES
 
@@ -123,7 +123,7 @@ def _full_kernel(nc: int) -> CudaKernel:
 def _quick_kernel(nc: int) -> CudaKernel:
     """The samples of one problem whose rates are all in the table; the others' numbers into a list."""
     instead = ((find_known_rates, find_listed_rates), (plane_sample.forget_patterns, keep_patterns))
-    sampled, layout = on_device(plane_sample.run_range, instead=instead), on_device(plane_work)
+    sampled, layout = compiled(plane_sample.run_range, instead=instead), compiled(plane_work)
     numbers, marks, gram, _, flags = plane_shapes(nc)
 
     def entry(
