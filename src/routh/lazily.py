@@ -1,4 +1,4 @@
-"""Public names that are resolved on first use: those of the stub (``.pyi``) that type checkers read."""
+"""Public names of packages: from the stub (``.pyi``) that type checkers read, on first use, or at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 
 def public_names(file: str) -> dict[str, str]:
@@ -27,3 +28,10 @@ def resolving(package: str, names: Mapping[str, str]) -> Callable[[str], object]
         return getattr(home, name) if hasattr(home, name) else import_module(f"{names[name]}.{name}")
 
     return resolve
+
+
+def exported(names: Mapping[str, object]) -> list[str]:
+    """The ``__all__`` of a package that imports its public names itself; ``names`` are its `vars`."""
+    return sorted(
+        name for name, value in names.items() if name[0] != "_" and not isinstance(value, ModuleType)
+    )

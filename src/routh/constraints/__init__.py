@@ -1,7 +1,5 @@
 """Constraint forces that are stable at any stiffness and any step (D19)."""
 
-from inspect import ismodule as _ismodule
-
 from routh.constraints.compliance import STEEL as STEEL
 from routh.constraints.compliance import Compliance as Compliance
 from routh.constraints.compliance import from_model as from_model
@@ -33,5 +31,6 @@ from routh.constraints.types import StateConstraint as StateConstraint
 from routh.constraints.types import Unilateral as Unilateral
 from routh.constraints.types import coordinate_limit as coordinate_limit
 from routh.kernels.constraints.scaling import Residuals as Residuals
+from routh.lazily import exported as _exported
 
-__all__ = sorted(name for name, value in vars().items() if name[0] != "_" and not _ismodule(value))
+__all__ = _exported(vars())

@@ -5,19 +5,15 @@ are like), `scores` (how well a set foretells a velocity), `fit` (where the scor
 `identify` (the front door). The public names stand in `routh.robust` as well.
 """
 
-from routh.identification.bodies import TossedBox, TossedModel
-from routh.identification.identify import Estimate, Identified, identify, score_impacts, scores_table
-from routh.identification.impacts import MeasuredImpacts
-from routh.identification.scores import Scores
+from routh.identification.bodies import TossedBox as TossedBox
+from routh.identification.bodies import TossedModel as TossedModel
+from routh.identification.identify import Estimate as Estimate
+from routh.identification.identify import Identified as Identified
+from routh.identification.identify import identify as identify
+from routh.identification.identify import score_impacts as score_impacts
+from routh.identification.identify import scores_table as scores_table
+from routh.identification.impacts import MeasuredImpacts as MeasuredImpacts
+from routh.identification.scores import Scores as Scores
+from routh.lazily import exported as _exported
 
-__all__ = [
-    "Estimate",
-    "Identified",
-    "MeasuredImpacts",
-    "Scores",
-    "TossedBox",
-    "TossedModel",
-    "identify",
-    "score_impacts",
-    "scores_table",
-]
+__all__ = _exported(vars())

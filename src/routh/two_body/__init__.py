@@ -4,10 +4,23 @@ Stands apart from the set-valued laws: one contact, Coulomb friction, and restit
 velocity. See docs/theory/two_body.md.
 """
 
-from __future__ import annotations
+from routh.lazily import exported as _exported
+from routh.two_body.api import Energy as Energy
+from routh.two_body.api import TwoBodyBatch as TwoBodyBatch
+from routh.two_body.api import TwoBodyImpact as TwoBodyImpact
+from routh.two_body.api import batch as batch
+from routh.two_body.api import impact as impact
+from routh.two_body.bodies import Body as Body
+from routh.two_body.bodies import central as central
+from routh.two_body.bodies import contact_frame as contact_frame
+from routh.two_body.bodies import contact_velocity as contact_velocity
+from routh.two_body.bodies import frictionless as frictionless
+from routh.two_body.bodies import inverse_inertia as inverse_inertia
+from routh.two_body.bodies import velocities_after as velocities_after
+from routh.two_body.curve import Hodograph as Hodograph
+from routh.two_body.curve import hodograph as hodograph
+from routh.two_body.directions import InvariantDirections as InvariantDirections
+from routh.two_body.directions import invariant_directions as invariant_directions
+from routh.two_body.directions import sticking as sticking
 
-from routh.lazily import public_names, resolving
-
-_PUBLIC = public_names(__file__)
-__all__ = sorted(_PUBLIC)
-__getattr__ = resolving("routh.two_body", _PUBLIC)
+__all__ = _exported(vars())
