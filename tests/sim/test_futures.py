@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import routh
 from routh.laws import Sequential, SetValued, Simultaneous
-from routh.models.planar import PlanarModel, box, corners, plane_contacts
+from routh.models.planar import PlanarModel, PlaneContact, box, corners
 from routh.sim import verify
 
 
@@ -68,7 +68,8 @@ def test_a_box_thrown_anyhow_moves_as_the_inclusion_says(seed, mu, mass, law):
     rng = np.random.default_rng(seed)
     width, height = rng.uniform(0.2, 1.0, 2)
     points = corners(width, height)
-    model = PlanarModel([box("box", width, height, mass=mass)], plane_contacts("ABCD", "box", points, mu=mu))
+    contacts = [PlaneContact(name, "box", point=p, mu=mu) for name, p in zip("ABCD", points, strict=True)]
+    model = PlanarModel([box("box", width, height, mass=mass)], contacts)
     angle = rng.uniform(-np.pi, np.pi)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     lowest = min((turn @ point)[1] for point in points)

@@ -128,7 +128,6 @@ class Lookout:
         self._labels, tree = self._watcher.labels(), self._watcher.tree
         margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
         self._tree = tree._replace(range=tree.range + margin)
-        self._paths = _paths(tree)
         self._room = -1  # contacts for which there is some
         self._digest = _digest(model)
         self._counts[KNOWN] = -1
@@ -180,7 +179,7 @@ class Lookout:
             self._memory[: len(known)] = known
             books: Books = self._memory, np.zeros_like(self._memory), self._counts
             around = _wherever(near.contact)
-            self._judge = bound(next_event, self._paths, around, self._motion, self._rules, books)
+            self._judge = bound(next_event, self._tree, around, self._motion, self._rules, books)
             self._take = bound(take_contacts, around, seen)
 
     def arrival(self) -> Arrival | None:
@@ -220,20 +219,6 @@ def _wherever(contact: Foreign) -> Around:
 def _digest(model: MjModel) -> tuple[bytes | float, ...]:
     """What tells that a model was changed, without looking at all of it."""
     return (float(model.opt.timestep), *(getattr(model, field).tobytes() for field in _CHANGING))
-
-
-def _paths(tree: Tree) -> np.ndarray:
-    """Of each geom: the body at the root of its tree, the velocities that move it, then -1, (ngeom, k)."""
-    paths = []
-    for body in tree.geom_body:
-        path, dof = [int(tree.body_root[body])], int(tree.body_last[body])
-        while dof >= 0:
-            path.append(dof)
-            dof = int(tree.dof_parent[dof])
-        paths.append(path)
-    width = 1 + max((len(path) for path in paths), default=1)
-    filled = [path + [-1] * (width - len(path)) for path in paths]
-    return np.array(filled, dtype=np.int64).reshape(-1, width)
 
 
 def _reach_out(own: Workspace, reach: float) -> None:
@@ -285,28 +270,25 @@ SEEN, KNOWN = 1, 2  # counts: 0, contacts of now, rows in the memory or -1 when 
 
 
 @kernel
-def normal_speed(paths: np.ndarray, contact: int, around: Around, motion: Motion) -> float:
-    """Rate of a contact's distance, m/s.
-
-    ``paths`` (ngeom, k): the body at the root of a geom's tree, the velocities that move it, then -1.
-    """
-    pos, normal, geom = around.pos[contact], around.frame[contact], around.geom[contact]
+def normal_speed(tree: Tree, contact: int, around: Around, motion: Motion) -> float:
+    """Rate of a contact's distance, m/s."""
+    pos, normal = around.pos[contact], around.frame[contact]
     cdof, centre, qvel = motion
     total = 0.0
     for side in range(2):
-        own = paths[geom[side]]
-        x, y, z = pos[0] - centre[own[0], 0], pos[1] - centre[own[0], 1], pos[2] - centre[own[0], 2]
-        place = 1
+        body = tree.geom_body[around.geom[contact, side]]
+        root, dof = tree.body_root[body], tree.body_last[body]
+        x, y, z = pos[0] - centre[root, 0], pos[1] - centre[root, 1], pos[2] - centre[root, 2]
         sign = 1.0 if side == 1 else -1.0
-        while own[place] >= 0:
-            c = cdof[own[place]]
+        while dof >= 0:
+            c = cdof[dof]
             along = (
                 normal[0] * (c[3] + c[1] * z - c[2] * y)
                 + normal[1] * (c[4] + c[2] * x - c[0] * z)
                 + normal[2] * (c[5] + c[0] * y - c[1] * x)
             )
-            total += sign * qvel[own[place]] * along
-            place += 1
+            total += sign * qvel[dof] * along
+            dof = tree.dof_parent[dof]
     return total
 
 
@@ -374,9 +356,7 @@ def earliest(row: Array, rules: Array) -> float:
 
 
 @kernel
-def look_at_rows(
-    paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books
-) -> tuple[int, float]:
+def look_at_rows(tree: Tree, around: Around, motion: Motion, rules: Array, books: Books) -> tuple[int, float]:
     """Fill in the rows of now; their number, and for how long no open one can close, s."""
     memory, now, counts = books
     count, safe = 0, rules[UNSEEN]
@@ -385,11 +365,11 @@ def look_at_rows(
         if first < 0 or second < 0:
             continue
         row = now[count]
-        row[KEY] = float(first) * paths.shape[0] + float(second)
+        row[KEY] = float(first) * len(tree.geom_body) + float(second)
         pos = around.pos[contact]
         row[X], row[Y], row[Z] = pos[0], pos[1], pos[2]
         row[DEPTH] = around.dist[contact] - around.includemargin[contact]
-        row[SPEED] = normal_speed(paths, contact, around, motion)
+        row[SPEED] = normal_speed(tree, contact, around, motion)
         judge_row(memory, counts[KNOWN], row, rules)
         if row[DEPTH] > 0.0:
             safe = min(safe, earliest(row, rules))
@@ -398,13 +378,13 @@ def look_at_rows(
 
 
 @kernel
-def next_event(paths: np.ndarray, around: Around, motion: Motion, rules: Array, books: Books) -> None:
+def next_event(tree: Tree, around: Around, motion: Motion, rules: Array, books: Books) -> None:
     """When the first event begins, s from now (infinite: none within the horizon), and the safe time, s.
 
     Both stand in the rules then. The contacts that close then are remembered as handled; so are those of
     events with too few contacts.
     """
-    count, safe = look_at_rows(paths, around, motion, rules, books)
+    count, safe = look_at_rows(tree, around, motion, rules, books)
     memory, now, counts = books
     found = math.inf
     while found == math.inf:

@@ -16,7 +16,6 @@ from routh.models.planar.bodies import circle as circle
 from routh.models.planar.bodies import corners as corners
 from routh.models.planar.bodies import disc as disc
 from routh.models.planar.bodies import link as link
-from routh.models.planar.bodies import plane_contacts as plane_contacts
 from routh.models.planar.bodies import point_mass as point_mass
 from routh.models.planar.bodies import rod as rod
 from routh.models.planar.bodies import slope as slope

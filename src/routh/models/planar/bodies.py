@@ -206,19 +206,3 @@ class DiscContact(ContactDefinition):
 
 
 Contact = PlaneContact | DiscContact
-
-
-def plane_contacts(
-    names: Sequence[str],
-    body: str,
-    points: Sequence[Point],
-    *,
-    plane: HalfPlane = GROUND,
-    mu: float = 0.0,
-    restitution: float = 0.0,
-) -> tuple[PlaneContact, ...]:
-    """One contact per point of a body, all with one half-plane."""
-    return tuple(
-        PlaneContact(name, body, plane, point, mu=mu, restitution=restitution)
-        for name, point in zip(names, points, strict=True)
-    )
