@@ -282,7 +282,7 @@ def growth(
                 GrowthRow(
                     float(threshold),
                     part.names,
-                    len(redundancy(part).redundant),
+                    len(redundancy(part)),
                     measure_ambiguity(outcomes).score,
                     (float(energies.min(initial=np.inf)), float(energies.max(initial=-np.inf))),
                     float(outcomes.solved.mean()),

@@ -296,7 +296,7 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
     for line in soon_sentence(problem.soon):
         output.show(f"[yellow]{for_rich(line)}[/yellow] (--window, --compare-windows)")
-    redundant = simultaneity.redundancy(problem).redundant
+    redundant = simultaneity.redundancy(problem)
     if redundant:
         many = len(redundant) > 3
         which = f"{len(redundant)} of {problem.nc}" if many else for_rich(", ".join(redundant))

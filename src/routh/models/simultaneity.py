@@ -1,4 +1,4 @@
-"""Which contacts of a mechanism are simultaneous, which of them are redundant, and what the choice does.
+"""Which contacts of a mechanism are simultaneous, and which of them are redundant.
 
 One notion in the whole library: the time until touch at the approach speed. A contact takes part in an impact
 if it touches, or if it would touch within ``window`` seconds at the velocity before; ``gap`` is the explicit
@@ -108,55 +108,16 @@ class Rules(Simultaneity):
         return np.inf if limit is None else limit
 
 
-@dataclass(frozen=True)
-class Redundancy:
-    """How the contacts of a problem depend on each other; every one of them is kept."""
+def redundancy(problem: ImpactProblem) -> tuple[str, ...]:
+    """The contacts of a face, or of several, that say the same as the others; every one of them is kept.
 
-    contacts: int
-    normal_rank: int  # independent normals
-    rows: int  # normals, and tangents of contacts with friction
-    rank: int  # how many of these rows are independent
-    redundant: tuple[str, ...]  # contacts whose normal is a combination of the others'
-    implied: tuple[str, ...]  # ... with non-negative weights: they cannot approach unless another one does
-
-    @property
-    def determined(self) -> bool:
-        """Whether the velocity after determines all contact impulses."""
-        return self.rank == self.rows
-
-
-def redundancy(problem: ImpactProblem) -> Redundancy:
-    """Which contacts of a face, or of several, say the same as the others.
-
-    Ranks are those of the Jacobians in the kinetic-energy metric (``J L^-T`` with ``M = L L^T``).
+    Their normals are combinations of the others', in the kinetic-energy metric.
     """
-    from scipy.optimize import nnls  # not on the way to a sample
-
-    normals = _metric_rows(problem, problem.Jn)
-    with_friction = problem.Jt[problem.mu > 0.0].reshape(-1, problem.nv)
-    rows = np.vstack([normals, _metric_rows(problem, with_friction)])
-    redundant, implied = [], []
-    for i, name in enumerate(problem.names):
-        others = np.delete(normals, i, axis=0)
-        if not len(others):
-            continue
-        if _misfit(np.linalg.lstsq(others.T, normals[i], rcond=None)[0], others, normals[i]):
-            continue
-        redundant.append(name)
-        if not _misfit(nnls(others.T, normals[i])[0], others, normals[i]):
-            implied.append(name)
-    return Redundancy(problem.nc, _rank(normals), len(rows), _rank(rows), tuple(redundant), tuple(implied))
-
-
-def _metric_rows(problem: ImpactProblem, rows: Array) -> Array:
-    return np.asarray(np.linalg.solve(problem.cholesky, rows.T).T)
-
-
-def _misfit(weights: Array, others: Array, row: Array) -> bool:
-    return not np.linalg.norm(weights @ others - row) <= tolerances.DEPENDENT * np.linalg.norm(row)
-
-
-def _rank(rows: Array) -> int:
-    scaled = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-    values = np.linalg.svd(scaled, compute_uv=False)
-    return int(np.count_nonzero(values > tolerances.DEPENDENT * values[0]))
+    normals = problem.impulse_columns[:, :: 1 + problem.nt]  # (nv, nc)
+    found = []
+    for k, name in enumerate(problem.names):
+        others, own = np.delete(normals, k, axis=1), normals[:, k]
+        misfit = others @ np.linalg.lstsq(others, own, rcond=None)[0] - own
+        if np.linalg.norm(misfit) <= tolerances.DEPENDENT * np.linalg.norm(own):
+            found.append(name)
+    return tuple(found)
