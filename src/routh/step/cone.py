@@ -159,34 +159,26 @@ class ConeStep:
 
     def _fixed_point(self, lam: Array, before: Array, aims: _Aims, rho: Array) -> tuple[Array, Array]:
         """Value and an element of the generalized Jacobian of the fixed-point map."""
-        nc, width = self.problem.nc, 1 + self.problem.nt
-        after = before + self._G @ lam
-        value = np.empty(nc * width)
-        slope = np.zeros((nc * width, nc * width))
-        identity = np.eye(nc * width)
-        for i in range(nc):
-            normal = i * width
-            tangent = slice(normal + 1, normal + width)
-            inner = lam[normal] - rho[i] * after[normal]
-            value[normal] = lam[normal] - min(max(inner, aims.least[i]), aims.most[i])
-            slope[normal] = identity[normal]
-            if aims.least[i] < inner < aims.most[i]:
-                slope[normal] = rho[i] * self._G[normal]
-            pull = lam[tangent] - rho[i] * after[tangent]
-            pull_slope = identity[tangent] - rho[i] * self._G[tangent]
-            radius = self.problem.mu[i] * max(lam[normal], 0.0)
-            length = float(np.linalg.norm(pull))
-            if length <= radius:
-                value[tangent] = lam[tangent] - pull
-                slope[tangent] = identity[tangent] - pull_slope
-            else:
-                unit = pull / length
-                value[tangent] = lam[tangent] - radius * unit
-                across = (np.eye(width - 1) - np.outer(unit, unit)) * (radius / length)
-                slope[tangent] = identity[tangent] - across @ pull_slope
-                if lam[normal] > 0.0:
-                    slope[tangent, normal] -= self.problem.mu[i] * unit
-        return value, slope
+        (nc, nt), n = self.problem.Jt.shape[:2], len(lam)
+        impulse, after = lam.reshape(nc, -1), (before + self._G @ lam).reshape(nc, -1)
+        identity, G = np.eye(n).reshape(nc, -1, n), self._G.reshape(nc, -1, n)
+        pull, pull_slope = impulse - rho[:, None] * after, identity - rho[:, None, None] * G
+        value, slope = impulse.copy(), identity.copy()
+        value[:, 0] -= np.clip(pull[:, 0], aims.least, aims.most)
+        free = (aims.least < pull[:, 0]) & (pull[:, 0] < aims.most)
+        slope[free, 0] -= pull_slope[free, 0]
+        radius = self.problem.mu * np.maximum(impulse[:, 0], 0.0)
+        length = np.linalg.norm(pull[:, 1:], axis=1)
+        slides = length > radius
+        divisor = np.where(slides, length, 1.0)
+        share = np.where(slides, radius / divisor, 1.0)  # of the pull that the disc lets through
+        unit = pull[:, 1:] * (slides / divisor)[:, None]  # zero where it sticks
+        value[:, 1:] -= share[:, None] * pull[:, 1:]
+        across = share[:, None, None] * (np.eye(nt) - unit[:, :, None] * unit[:, None, :])
+        slope[:, 1:] -= across @ pull_slope[:, 1:]
+        grows = np.where(impulse[:, 0] > 0.0, self.problem.mu, 0.0)
+        slope[:, 1:] -= (grows[:, None] * unit)[:, :, None] * identity[:, :1]
+        return value.ravel(), slope.reshape(n, n)
 
 
 def fixed_point_gap(lam: Array, after: Array, least: Array, most: Array, mu: Array) -> float:
