@@ -63,7 +63,7 @@ class Driver:
         self.name = bytes(self.do("cuDeviceGetName", 256, device)).split(b"\0")[0].decode()
         kinds = self._cu.CUdevice_attribute
         major, minor, self.processors = (
-            int(self.do("cuDeviceGetAttribute", kinds[f"CU_DEVICE_ATTRIBUTE_{one}"], device))
+            int(self.do("cuDeviceGetAttribute", getattr(kinds, f"CU_DEVICE_ATTRIBUTE_{one}"), device))
             for one in ("COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR", "MULTIPROCESSOR_COUNT")
         )
         self.capability = 10 * major + minor

@@ -273,7 +273,8 @@ class Writer:
             if offset.known != 0:
                 offset = self.binary("Mult", offset, length, fits=True)
             if axis < len(places):
-                offset = self.binary("Add", offset, self.from_start(places[axis], length), fits=True)
+                place = self.from_start(places[axis], length)
+                offset = place if offset.known == 0 else self.binary("Add", offset, place, fits=True)
         if offset.known == 0:
             return array.address
         element = ELEMENTS[array.element][0]
