@@ -7,6 +7,7 @@ python benchmarks/exact_sets.py general --contacts 5 --count 30 --limit 10
 python benchmarks/exact_sets.py filling              # the sampler that fills the set, beside uniform sampling
 python benchmarks/exact_sets.py bounds               # certified outer bounds against the exact widths
 python benchmarks/exact_sets.py membership           # velocities judged a second, inside and on the border
+python benchmarks/exact_sets.py biped                # the bound of its incomplete set, by contact
 python benchmarks/exact_sets.py stack                # five contacts with friction, from both sides
 
 Times are CPU times of one thread, so a busy machine does not change them much; a problem counts as complete
@@ -24,7 +25,7 @@ import numpy as np
 
 import routh
 from measure import Table, command_line, counted, run_part, timed
-from problems import PAPERS, planar_body, random_matrices, with_simple_delassus
+from problems import PAPERS, planar_biped, planar_body, random_matrices, with_simple_delassus
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
@@ -246,6 +247,20 @@ def bounds(given: argparse.Namespace) -> None:
         table.row(name, *cells)
 
 
+def biped(given: argparse.Namespace) -> None:
+    """A biped's largest contact velocities: the outer set of `exact_set` beside the farthest samples."""
+    problem = planar_biped()
+    exact = routh.exact_set(problem, budget=1.0)
+    outcomes = routh.fill(problem, max_samples=2**15, patience=32).outcomes
+    table = Table({"contact": "<11", "velocity": "<9", "found, m/s": ".4f", "bound": ".4f", "ratio": ".2f"})
+    for name, (normal, slip) in zip(problem.names, problem.J, strict=True):
+        for what, row in (("normal", normal), ("slip", slip), ("- slip", -slip)):
+            found = float((outcomes.v[outcomes.solved] @ row).max())
+            bound = float(exact.support(row, which="outer"))
+            table.row(name, what, found, bound, bound / found if found > 1e-3 else float("nan"))
+    print(f"{exact.status.name} in {exact.seconds:.1f} s; outer set by {exact.outer_from}")
+
+
 def membership(given: argparse.Namespace) -> None:
     """How many velocities a second `ExactSet.contains` judges: samples, and all on the boundary itself."""
     columns = {"system": "<16", "pieces": "d", "million samples a second, tol 1e-9": ".2f"}
@@ -261,7 +276,7 @@ def membership(given: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = command_line(__doc__, systems, bodies, general, filling, bounds, membership, stack)
+    parser = command_line(__doc__, systems, bodies, general, filling, bounds, membership, biped, stack)
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument(
         "--contacts", type=int, nargs="+", default=[2, 3, 4], help="of random problems, in turn"

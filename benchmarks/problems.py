@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from routh.exact.rational import RationalProblem, product, simplest, solve, transpose
 from routh.exact.snap import snap
 from routh.friction.cones import facet_directions
+from routh.models.base import State
+from routh.models.planar import Body, PlanarModel, PlaneContact, Revolute, box, link
 from routh.problem import ImpactProblem
 
 #: the papers' planar systems whose exact sets are known
@@ -131,6 +133,26 @@ def random_matrices(rng, nc=None, *, collide=True):
     M = A @ A.T / nv + 0.2 * np.eye(nv)
     problem = ImpactProblem(M, J[:nc], J[nc:], rng.uniform(0, 1, nc), rng.normal(size=nv))
     return colliding(problem) if collide else problem
+
+
+def planar_biped(*, stride=0.4, mu=0.6, v=(0.3, -0.4, 0.0)):
+    """A biped with hips, knees and ankles lands on both flat feet, each with a heel and a toe: nv = 9."""
+    bodies, contacts, angles = [box("trunk", 0.3, 0.5, mass=40.0)], [], []
+    lean = np.arcsin(stride / (1.6 * np.cos(0.15)))
+    for side, hip in (("left", 0.15 + lean), ("right", 0.15 - lean)):
+        thigh, shank, foot = (f"{side} {part}" for part in ("thigh", "shank", "foot"))
+        bodies += [
+            link(thigh, 0.4, mass=7.0, inertia=0.1, joint=Revolute("trunk", (0.0, -0.25))),
+            link(shank, 0.4, mass=3.0, inertia=0.05, joint=Revolute(thigh, (0.0, -0.4))),
+            Body(foot, 1.0, 0.006, com=(0.05, -0.05), joint=Revolute(shank, (0.0, -0.4))),
+        ]
+        angles += [hip, -0.3, 0.3 - hip]
+        for end, x in (("heel", -0.06), ("toe", 0.18)):
+            contacts.append(PlaneContact(f"{side} {end}", foot, point=(x, -0.08), mu=mu))
+    model = PlanarModel(bodies, contacts)
+    q = np.array([0.0, 0.0, 0.0, *angles])
+    q[1] -= model.gaps(q)[0]
+    return model.problem(State(q, np.array([*v, *np.zeros(6)])))
 
 
 # Impacts with restitution

@@ -7,6 +7,7 @@ import pytest
 from test_rational import turned_block
 
 import routh
+from problems import planar_biped
 from routh import Status, systems
 from routh.exact.build import displacement
 from routh.exact.rational import RationalProblem
@@ -197,3 +198,11 @@ def test_space_names_its_polygon():
     assert routh.exact_set(problem).facets == 8
     assert routh.exact_set(problem, facets=6).facets == 6
     assert routh.exact_set(block(1.0)).facets is None
+
+
+def test_equal_rows_stay_equal_beside_rows_that_nearly_depend():
+    """A heel slips as its toe; by least squares it did so up to rounding, which moved v by a half."""
+    problem = planar_biped()
+    given = as_given(problem)
+    assert given.rational.Jt[0] == given.rational.Jt[1]
+    assert displacement(problem, given.rational).radius < 1e-12

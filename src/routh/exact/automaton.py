@@ -46,13 +46,14 @@ class Mode:
 
     ``inside`` and ``zero`` are linear forms in z that are >= 0 and = 0 throughout the cell; where ``zero``
     is not empty its derivative stays zero too. ``forces`` are the directions of z' that span the contact's
-    force cone.
+    force cone. ``walls`` are forms that are >= 0 in a cell that overlaps with others.
     """
 
     pushing: bool
     inside: tuple[Row, ...] = ()
     zero: tuple[Row, ...] = ()
     forces: tuple[Row, ...] = ()
+    walls: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """An outer set by groups of contacts that hardly feel each other, where the set itself takes too long.
 
-The two feet of a biped push each other's contacts a little only. For one group the velocities z_A of its own
-contacts move by its own forces, and by what the other groups' forces do to them. Let the others push at any
-time and in any direction of their friction cones, but no more than they can in the whole impact: with σ the
-sum of their impulses, each weighed by its effect on z_A, that is σ <= Λ. The pair (z_A, σ) is an automaton of
-few dimensions with one contact more, whose normal velocity is σ - Λ, and it is explored as any other.
+The two feet of a biped push each other's contacts a little only. Let p be impulses in coordinates of which
+each group's forces change its own part alone. The velocity of a contact is a form in p, and but for what the
+other groups' impulses add to it, one in its own group's part. Let that addition be anything between the
+bounds that are known of it: then a contact may push, and slip in a direction, wherever some such addition
+lets it, and each group is an automaton of few dimensions by itself, explored as any other. What it reaches
+bounds what it adds to the others, so all shrink in turn, from what energy allows on.
 
-Λ follows from where the impact ends: any form g with ``g . ray >= weight`` for every force ray proves
-``σ <= g . (z+ - z)``, and z+ lies in the sets of all groups. So sets and Λ shrink in turn, from what energy
-allows on. The product of the sets is the outer set.
+The product of the sets in p is cut by what holds of all groups together: nothing penetrates in the end; and
+of two contacts of different groups one is the last to push, which stops there, and then only others push.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations
+from itertools import product as pairs_of
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from routh.exact.automaton import Automaton, Mode, Row
-from routh.exact.polyhedra import Piece
+from routh.exact.polyhedra import Piece, hull
 from routh.exact.rational import (
     Matrix,
     RationalProblem,
@@ -44,13 +45,14 @@ from routh.problem import ImpactProblem
 from routh.validation import Array
 
 if TYPE_CHECKING:
-    from ppl import C_Polyhedron
+    from ppl import C_Polyhedron, Linear_Expression
 
 _FELT = 0.25  # of the contacts' own response: what feels less of each other belongs to different groups
 _BITS = 32  # of the numbers of a shortened problem
-_ROUNDS = 8  # times that Λ follows from the sets
-_SETTLED = 0.98  # share of Λ: a round that leaves more of it is the last
-_MARGIN = 1e-6  # share of the largest weight, for what a linear program and floating point leave out
+_ROUNDS = 8  # times that each group follows from the others
+_SETTLED = 0.98  # share of its width: a round that leaves more of all sets is the last
+_MARGIN = 1e-4  # share of the range of an addition, by which it is widened to a short number
+_ENERGY = 1.01  # times what energy allows: relaxed contacts may gain a little
 
 
 def groups_of(problem: ImpactProblem) -> list[list[int]]:
@@ -99,180 +101,213 @@ def _short(x: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True, eq=False)
-class _Group:
-    """One group's automaton but for Λ, which is 1 in it."""
+class _Reached:
+    """What the impulses of one group can be, convex hulls in its own part of p."""
 
-    rows: tuple[Row, ...]  # forms in z: the group's own coordinates
-    automaton: Automaton
-    rays: Array  # (rays, own dimensions): of all contacts
-    weight: Array  # (rays,): 0 for the group's own
+    ends: C_Polyhedron
+    passed: C_Polyhedron  # on the way there
+    points: Array  # (k, n): corners of ``passed``
 
-    @property
-    def start(self) -> Array:
-        return floats([self.automaton.start[:-1]])[0]
 
-    def reached(self, most: Fraction, eta: Fraction, room: Fraction, budget: Budget) -> C_Polyhedron | None:
-        """The convex hull of where the group's velocities can end where Λ is ``most``; None out of time."""
-        auto, own = self.automaton, len(self.rows)
-        limited = replace(auto, start=(*auto.start[:-1], -most), units=(*auto.units[:-1], most))
-        reach = Reach(limited, eta=eta)
+class _Impulses:
+    """Coordinates p of impulses, of which each group has its own: ``x = x0 + G p``.
+
+    x are the velocities of all groups' contacts, as many as are independent, and G is their response.
+    """
+
+    def __init__(self, auto: Automaton, groups: Sequence[Sequence[int]]) -> None:
+        self.auto, self.groups, self.tools = auto, groups, Reach(auto)
+        self.own: list[slice] = []
+        forms: list[Vector] = []
+        for group in groups:
+            rows = [_exact(row) for i in group for row in _forms(auto, i)]
+            independent = [rows[k] for k in independent_rows(rows)]
+            self.own.append(slice(len(forms), len(forms) + len(independent)))
+            forms += independent
+        self.forms: Matrix = tuple(forms)
+        self.response = product(product(forms, auto.metric), transpose(forms))
+
+    def form(self, row: Row) -> Vector:
+        """A form in z as one in (p, 1)."""
+        weights = [x for (x,) in solve(transpose(self.forms), [(x,) for x in _exact(row)])]
+        return (*times(self.response, weights), dot(_exact(row), self.auto.start))
+
+    def force(self, ray: Row) -> Vector:
+        """A direction of z' as one of p'."""
+        return tuple(x for (x,) in solve(self.response, [(x,) for x in times(self.forms, _exact(ray))]))
+
+    def expression(self, row: Row, constant: Fraction = Fraction(0)) -> Linear_Expression:
+        """A positive multiple of ``row . z + constant`` in p."""
+        *form, before = self.form(row)
+        *whole, last = integers((*form, before + constant))
+        return self.tools.ppl.Linear_Expression(whole, last)
+
+    def energy_box(self, k: int) -> Array:
+        """Corners (2^n, n) of what energy allows for the impulses of group k."""
+        back = solve(self.response, self.forms)[self.own[k]]
+        rows, before = floats(back), floats([times(back, self.auto.start)])[0]
+        width = _ENERGY * np.sqrt(np.einsum("ij,jk,ik->i", rows, self.auto.gram, rows))
+        return (
+            np.array(np.meshgrid(*np.transpose([-width - before, width - before]))).reshape(len(rows), -1).T
+        )
+
+    def added(self, k: int, form: Vector, points: Sequence[Array]) -> tuple[Fraction, Fraction]:
+        """Between what the other groups can bring a form in (p, 1): the form of group k alone, and 1."""
+        low = high = float(form[-1])
+        for j, (own, corners) in enumerate(zip(self.own, points, strict=True)):
+            if j != k:
+                values = corners @ floats([form[own]])[0]
+                low, high = low + values.min(), high + values.max()
+        margin = _MARGIN * (high - low) + 1e-9 * max(abs(low), abs(high), 1e-300)
+        return simplest(low - margin, 0.5 * margin), simplest(high + margin, 0.5 * margin)
+
+    def reached(
+        self, k: int, points: Sequence[Array], eta: Fraction, room: Fraction, budget: Budget
+    ) -> _Reached | None:
+        """What group k reaches where the others' impulses are within the hulls of ``points``."""
+        auto, own = self.auto, self.own[k]
+
+        def bounds(row: Row) -> tuple[Vector, Vector]:  # forms in the own part of p and 1
+            form = self.form(row)
+            low, high = self.added(k, form, points)
+            return (*form[own], low), (*form[own], high)
+
+        normals, units, apart, modes = [], [], [], []
+        for i in self.groups[k]:
+            least, most = bounds(auto.normals[i])
+            normals.append(integers(least))
+            stretch = next(Fraction(a) / b for a, b in zip(normals[-1], least, strict=True) if b)
+            units.append(auto.units[i] * stretch)
+            apart.append((*most[:-1], most[-1] + room * auto.units[i]))
+            relaxed = []
+            for mode in auto.modes[i]:
+                sliding = len(mode.inside) == 1 and not mode.zero  # in the plane: sticking has the rest
+                walls = [bounds(row)[0 if sliding else 1] for row in (*mode.inside, *mode.zero)]
+                walls += [tuple(-x for x in bounds(row)[0]) for row in mode.zero]
+                forces = tuple(integers((*self.force(ray)[own], Fraction(0))) for ray in mode.forces)
+                relaxed.append(Mode(mode.pushing, forces=forces, walls=tuple(map(integers, walls))))
+            modes.append(tuple(relaxed))
+        n = own.stop - own.start
+        gram = np.eye(n + 1)
+        gram[:n, :n] = np.linalg.inv(floats([row[own] for row in self.response[own]])) * float(auto.energy)
+        start = (*[Fraction(0)] * n, Fraction(1))
+        reach = Reach(
+            replace(
+                auto,
+                dim=n + 1,
+                start=start,
+                normals=tuple(normals),
+                modes=tuple(modes),
+                units=tuple(units),
+                gram=gram,
+            ),
+            eta=eta,
+        )
         if not reach.run(budget):
             return None
-        apart = [
-            reach.form(row, room * unit) >= 0 for row, unit in zip(auto.normals, limited.units, strict=True)
-        ]
-        ended = [piece.poly for cell in reach.cells.values() for piece in cell.pieces]
-        whole = reach.ppl.C_Polyhedron(own, "empty")
-        for poly in (reach.point(limited.start), *ended):
-            part = reach.ppl.C_Polyhedron(poly)
-            for constraint in apart[:-1]:
-                part.add_constraint(constraint)
-            part.remove_higher_space_dimensions(own)
-            whole.poly_hull_assign(part)
-        return whole if whole.is_bounded() and not whole.is_empty() else None
+        passed, ends = (reach.ppl.C_Polyhedron(n, "empty") for _ in range(2))
+        pieces = [piece.poly for cell in reach.cells.values() for piece in cell.pieces]
+        for poly in (reach.point(start), *pieces):
+            for whole, kept in ((passed, ()), (ends, apart)):
+                part = reach.ppl.C_Polyhedron(poly)
+                for form in kept:
+                    part.add_constraint(reach.form(integers(form)) >= 0)
+                part.remove_higher_space_dimensions(n)
+                whole.poly_hull_assign(part)
+        if not passed.is_bounded() or ends.is_empty():
+            return None
+        return _Reached(ends, passed, Piece(passed, np.eye(n)).points)
+
+    def joined(self, parts: Sequence[C_Polyhedron]) -> C_Polyhedron:
+        """The product of sets of the groups."""
+        ppl = self.tools.ppl
+        whole = ppl.C_Polyhedron(self.auto.dim)
+        for own, part in zip(self.own, parts, strict=True):
+            for c in part.minimized_constraints():
+                row = [0] * self.auto.dim
+                row[own] = [int(x) for x in c.coefficients()]
+                form = ppl.Linear_Expression(row, c.inhomogeneous_term())
+                whole.add_constraint(form == 0 if c.is_equality() else form >= 0)
+        return whole
+
+    def cut_after_the_last_of(
+        self, pair: Sequence[int], bound: C_Polyhedron, passed: C_Polyhedron, eta: Fraction
+    ) -> None:
+        """Cut the bound at the contacts' largest velocities once neither of the pair pushes any more."""
+        auto, ppl = self.auto, self.tools.ppl
+        if all(dot(_exact(auto.normals[i]), auto.start) > 0 for i in pair):
+            return  # they may never push
+        rays = ppl.Generator_System()
+        for i, modes in enumerate(auto.modes):
+            for ray in dict.fromkeys(ray for mode in modes for ray in mode.forces) if i not in pair else ():
+                rays.insert(ppl.ray(ppl.Linear_Expression(integers(self.force(ray)), 0)))
+        cases = []
+        for last in pair:
+            part = ppl.C_Polyhedron(passed)
+            part.add_constraint(self.expression(auto.normals[last], -eta * auto.units[last]) <= 0)
+            if not part.is_empty():
+                part.add_generators(rays)
+                part.intersection_assign(bound)
+                cases.append(part)
+        looked_at = dict.fromkeys(row for i in range(len(auto.modes)) for row in _forms(auto, i))
+        for row in looked_at:
+            form = self.expression(row)
+            for side in (form, -form):
+                tops = [case.maximize(side) for case in cases if not case.is_empty()]
+                if tops:
+                    top = max(Fraction(int(top["sup_n"]), int(top["sup_d"])) for top in tops)
+                    bound.add_constraint(side * top.denominator <= top.numerator)
+
+    def velocities(self, part: C_Polyhedron) -> C_Polyhedron:
+        """A polytope in p as one in z."""
+        back, number = solve(self.forms, self.response), type(self.auto.start[0])
+        corners = []
+        for corner in part.minimized_generators():
+            moved = times(back, [number(x) / number(corner.divisor()) for x in corner.coefficients()])
+            corners.append(tuple(a + b for a, b in zip(self.auto.start, moved, strict=True)))
+        return hull(self.tools.ppl, corners)
 
 
 def grouped_bound(
     auto: Automaton, groups: Sequence[Sequence[int]], eta: Fraction, room: Fraction, budget: Budget
 ) -> C_Polyhedron | None:
-    """A polytope in z that holds every outcome of the automaton; None where the budget is spent before.
+    """A polytope in z that holds every outcome of the automaton; None where none is found in time.
 
     ``room`` is what normal velocities may be off by in the end, as a share of the contacts' units.
     """
-    parts = [_group(auto, group) for group in groups]
-    sets = [_box(auto, part) for part in parts]
-    found: list[C_Polyhedron] = []
-    before = [math.inf] * len(parts)
+    frame = _Impulses(auto, groups)
+    if len(frame.forms) != auto.dim:
+        return None  # the groups' velocities depend on each other
+    points = [frame.energy_box(k) for k in range(len(groups))]
+    found: list[_Reached] = []
     for _ in range(_ROUNDS):
-        most = [_most(part, parts, sets) for part in parts]
-        if not all(map(math.isfinite, most)) or all(
-            a > _SETTLED * b for a, b in zip(most, before, strict=True)
+        parts = [frame.reached(k, points, eta, room, budget) for k in range(len(groups))]
+        whole = [part for part in parts if part is not None]
+        if len(whole) < len(groups):
+            break
+        found, before, points = whole, points, [part.points for part in whole]
+        if all(
+            (np.ptp(a, axis=0) > _SETTLED * np.ptp(b, axis=0)).all()
+            for a, b in zip(points, before, strict=True)
         ):
             break
-        hulls = [
-            part.reached(simplest(1.001 * x, 0.001 * x), eta, room, budget)
-            for part, x in zip(parts, most, strict=True)
-        ]
-        whole = [hull for hull in hulls if hull is not None]
-        if len(whole) < len(parts):
-            break
-        found, before = whole, most
-        sets = [Piece(hull, np.eye(len(part.rows))).points for hull, part in zip(found, parts, strict=True)]
     if not found:
         return None
-    tools = Reach(auto)
-    bound = tools.ppl.C_Polyhedron(auto.dim)
-    for hull, part in zip(found, parts, strict=True):
-        for c in hull.minimized_constraints():
-            row = tuple(
-                sum(int(a) * x for a, x in zip(c.coefficients(), column, strict=True))
-                for column in zip(*part.rows, strict=True)
-            )
-            form = tools.ppl.Linear_Expression(list(row), c.inhomogeneous_term())
-            bound.add_constraint(form == 0 if c.is_equality() else form >= 0)
-    return bound if bound.is_bounded() else None
+    bound = frame.joined([part.ends for part in found])
+    for row, unit in zip(auto.normals, auto.units, strict=True):
+        bound.add_constraint(frame.expression(row, room * unit) >= 0)
+    passed = frame.joined([part.passed for part in found])
+    for first, second in combinations(groups, 2):
+        for pair in pairs_of(first, second):
+            if not budget.spent(0):
+                frame.cut_after_the_last_of(pair, bound, passed, eta)
+    return None if bound.is_empty() else frame.velocities(bound)
 
 
-def _group(auto: Automaton, group: Sequence[int]) -> _Group:
-    forms = [
-        row
-        for i in group
-        for row in (auto.normals[i], *(r for m in auto.modes[i] for r in (*m.inside, *m.zero)))
-    ]
-    exact: Matrix = tuple(tuple(map(Fraction, row)) for row in forms)
-    rows = tuple(forms[k] for k in independent_rows(exact))
-    basis: Matrix = tuple(tuple(map(Fraction, row)) for row in rows)
-    gram = product(basis, transpose(basis))
-
-    def own(form: Row) -> Vector:  # in the group's coordinates
-        return (
-            *(x for (x,) in solve(gram, [(dot(row, tuple(map(Fraction, form))),) for row in basis])),
-            Fraction(0),
-        )
-
-    def moved(ray: Row) -> Vector:
-        return times(basis, tuple(map(Fraction, ray)))
-
-    metric = floats(product(product(basis, auto.metric), transpose(basis)))
-    lower = np.linalg.cholesky(metric)
-    rays = [
-        (i, ray)
-        for i, modes in enumerate(auto.modes)
-        for ray in dict.fromkeys(r for m in modes for r in m.forces)
-    ]
-    effects = floats([moved(ray) for _, ray in rays])
-    weight = np.linalg.norm(np.linalg.solve(lower, effects.T), axis=0)
-    weight[[i in group for i, _ in rays]] = 0.0
-    others = [
-        integers((*moved(ray), simplest(0.999 * w, 0.001 * w)))
-        for (_, ray), w in zip(rays, weight, strict=True)
-        if w
-    ]
-    modes = [
-        tuple(
-            Mode(
-                m.pushing,
-                tuple(integers(own(r)) for r in m.inside),
-                tuple(integers(own(r)) for r in m.zero),
-                tuple(integers((*moved(r), Fraction(0))) for r in m.forces),
-            )
-            for m in auto.modes[i]
-        )
-        for i in group
-    ]
-    modes.append((Mode(False), Mode(True, forces=tuple(others))))
-    normals = [own(auto.normals[i]) for i in group]
-    scaled = [integers(row) for row in normals]
-    stretch = [
-        next(Fraction(a) / b for a, b in zip(whole, row, strict=True) if b)
-        for whole, row in zip(scaled, normals, strict=True)
-    ]
-    last = (0,) * len(rows) + (1,)
-    size = np.eye(len(rows) + 1)
-    size[:-1, :-1] = metric * float(auto.energy)
-    projected = replace(
-        auto,
-        dim=len(rows) + 1,
-        start=(*times(basis, auto.start), Fraction(-1)),
-        normals=(*scaled, last),
-        modes=tuple(modes),
-        units=(*(auto.units[i] * s for i, s in zip(group, stretch, strict=True)), Fraction(1)),
-        gram=size,
-    )
-    return _Group(rows, projected, effects, weight)
+def _forms(auto: Automaton, contact: int) -> list[Row]:
+    """The forms in z that a contact's modes look at."""
+    return [auto.normals[contact], *(r for mode in auto.modes[contact] for r in (*mode.inside, *mode.zero))]
 
 
-def _box(auto: Automaton, part: _Group) -> Array:
-    """Corners of what energy allows for a group's velocities, (2^k, k)."""
-    rows = np.array(part.rows, dtype=np.float64)
-    width = np.sqrt(np.einsum("ij,jk,ik->i", rows, auto.gram, rows))
-    return np.array(np.meshgrid(*([-x, x] for x in width))).reshape(len(rows), -1).T
-
-
-def _most(part: _Group, parts: Sequence[_Group], sets: Sequence[Array]) -> float:
-    """A bound on what the others' impulses do to a group in all; infinite where none is found."""
-    from scipy.optimize import linprog
-
-    rays, start = np.hstack([one.rays for one in parts]), np.concatenate([one.start for one in parts])
-    size = np.linalg.norm(rays, axis=1)
-    rays, weight = rays / size[:, None], part.weight / size
-    largest = float(weight.max()) or 1.0
-    weight = weight / largest
-    ends = np.cumsum([0, *(len(one.rows) for one in parts)])
-    own = [slice(a, b) for a, b in pairwise(ends)]
-    tops = []
-    for k, (points, place) in enumerate(zip(sets, own, strict=True)):
-        block = np.zeros((len(points), len(start) + len(parts)))
-        block[:, place], block[:, len(start) + k] = points, -1.0
-        tops.append(block)
-    table = np.vstack([np.hstack([-rays, np.zeros((len(rays), len(parts)))]), *tops])
-    limit = np.concatenate([-weight - 2.0 * _MARGIN, np.zeros(len(table) - len(rays))])
-    cost = np.concatenate([-start, np.ones(len(parts))])
-    answer = linprog(cost, A_ub=table, b_ub=limit, bounds=(None, None))
-    if answer.x is None:
-        return math.inf
-    g = answer.x[: len(start)]
-    if np.any(rays @ g < weight + _MARGIN):  # proves nothing
-        return math.inf
-    top = sum((points @ g[place]).max() for points, place in zip(sets, own, strict=True))
-    return largest * float(top - g @ start)
+def _exact(row: Row) -> Vector:
+    return tuple(map(Fraction, row))

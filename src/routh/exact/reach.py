@@ -130,7 +130,7 @@ class Reach:
             return (self.form(normal, -self.eta[contact]) >= 0,)
         return (
             self.form(normal, -self.eta[contact]) <= 0,
-            *(self.form(row) >= 0 for row in mode.inside),
+            *(self.form(row) >= 0 for row in (*mode.inside, *mode.walls)),
             *(self.form(row) == 0 for row in mode.zero),
         )
 

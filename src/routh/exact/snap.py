@@ -169,7 +169,8 @@ def _snap_rows(rows: Array, tolerance: float, number: Number) -> tuple[Matrix, l
     chosen: list[int] = []
     dependent: list[int] = []
     for index, row in enumerate(rows):
-        if len(chosen) == rows.shape[1]:
+        same = any(snapped[index] in (snapped[i], tuple(-x for x in snapped[i])) for i in chosen)
+        if len(chosen) == rows.shape[1] or same:
             dependent.append(index)
             continue
         if chosen:

@@ -37,7 +37,7 @@ _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
 _SMALL, _PATIENCE = 4, 1.0  # exact sets of more dimensions seldom end: "auto" gives them so many seconds
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
 _SPATIAL_ROUND = 32  # samples of a round of filling in space: extreme rates reach nearly as far at once
-_EXTREME = 256  # samples of extreme rates that come before it
+_EXTREME = {1: 2**12, 2: 256}  # samples of extreme rates that come before it, by the number of tangents
 _ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
 _RANK = 1e-13  # share of the largest effect of an impulse: smaller ones are rounding, and left in the ball
 _TIED = 1e-9  # share by which vertices and their values may differ and be the same
@@ -114,7 +114,8 @@ def worst_case(
     climbs : linear programs that follow the samples of filling, for changed sequences of contact statuses, as
         in `routh.fill`; only in the plane, inelastic, with several contacts. Some milliseconds each.
     level : of the bound of a linear objective beside filling, as in `routh.outer_bound`. Default: 2 for up to
-        four planar inelastic contacts, where it takes some seconds and is several times as tight; else 0.
+        four planar inelastic contacts, where it takes some seconds and is several times as tight; else 0, and
+        also where groups of contacts have a bound (`routh.exact_set`).
     """
     choice("method", method, METHODS)
     real("seconds", seconds, above=0.0)
@@ -140,7 +141,7 @@ def worst_case(
     settings: Options = {"max_samples": max_samples, "seed": seed, "friction": friction}
     settings |= {"hypothesis": hypothesis, "climbs": climbs if straight else 0}
     if level is None:
-        level = 2 if straight and problem.nc <= _CHEAP else 0
+        level = 2 if straight and problem.nc <= _CHEAP and bound is None else 0
     found = _by_filling(problem, wanted, settings, level)
     tighter = bound is not None and (found.bound is None or bound < found.bound)
     return replace(found, bound=bound) if tighter else found
@@ -161,7 +162,8 @@ def _by_the_exact_set(
     exact = exact_set(problem, budget=seconds)
     bound = _outer_bound_of(exact, objective)
     if exact.status not in (Status.SOLVED, Status.JAMMED) or not len(exact.inner):
-        return None, bound
+        by_energy = "energy" in exact.outer_from and isinstance(objective, Linear)
+        return None, None if by_energy else bound  # `_energy_bound` has a tighter one
     vertices = exact.vertices()
     points = np.array([[float(x) for x in vertex] for vertex in vertices])
     values = objective.values(points)
@@ -199,12 +201,11 @@ def _exact_path(exact: ExactSet, target: Vertex) -> ImpactPath | None:
 
 def _by_filling(problem: ImpactProblem, objective: Objective, options: Options, level: int) -> WorstCase:
     """Breed samples towards the objective: along its gradient at the worst outcome, until it stays there."""
-    best: tuple[float, Outcomes, int] | None = None
     if problem.nt == 2:
         options = {**options, "batch": _SPATIAL_ROUND}
-        drawing = {name: options[name] for name in ("seed", "friction", "hypothesis")}
-        count = min(_EXTREME, options["max_samples"])
-        best = _worst_of(sample(problem, count, rates="extreme", **drawing), objective)
+    drawing = {name: options[name] for name in ("seed", "friction", "hypothesis")}
+    count = min(_EXTREME[problem.nt], options["max_samples"])
+    best = _worst_of(sample(problem, count, rates="extreme", **drawing), objective)
     start = problem.v if isinstance(objective, Linear) else None
     for _ in range(_ROUNDS):
         gradient = None if start is None else objective.gradient(start, max(problem.speed, 1e-300))
