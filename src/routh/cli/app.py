@@ -74,11 +74,9 @@ def run(
       routh run box-wall --json | jq '.ambiguity.score'
       routh run compass-gait --exact
     """
-    from routh.cli.run import run_system
+    from routh.cli.run import run_exact, run_system
 
     if exact:
-        from routh.cli.run import run_exact
-
         why = "given together with --exact, which does not sample; wanted only one of them"
         options.refuse(replace(request, budget=None), why)
         return run_exact(name, change or [], picture.place(f"{name}-exact.png"), output, request.budget)

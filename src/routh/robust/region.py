@@ -83,26 +83,20 @@ class SafeRegion(Drawable, Tabular):
         return self._largest(lambda x: (max(x, 1e-9), real("speed", speed, at_least=0.0)))
 
     def _largest(self, at: Callable[[float], tuple[float, float]]) -> float:
-        """The end of the safe values that begin at 0, by bisection; NaN where there are none."""
+        """The end of the safe values that begin at 0; NaN where there are none."""
+        from scipy.optimize import brentq
 
-        def inside(x: float) -> bool:
+        limit, grid = self.limit, np.linspace(0.0, self.fastest, 257)
+
+        def room(x: float) -> float:
             drop, speed = at(x)
-            total = float(np.hypot(drop, speed))
-            return total <= float(np.interp(np.arctan2(speed, drop), self.angle, self.limit))
+            return float(np.interp(np.arctan2(speed, drop), self.angle, limit) - np.hypot(drop, speed))
 
-        grid = np.linspace(0.0, self.fastest, 257)
-        good = [inside(float(x)) for x in grid]
-        start = next((k for k, one in enumerate(good) if one), None)
-        if start is None:
+        good = np.array([room(float(x)) >= 0.0 for x in grid])
+        if not good.any():
             return np.nan
-        end = next((k for k in range(start, len(grid)) if not good[k]), None)
-        if end is None:
-            return self.fastest
-        low, high = float(grid[end - 1]), float(grid[end])
-        for _ in range(30):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if inside(middle) else (low, middle)
-        return low
+        ends = np.flatnonzero(good[:-1] & ~good[1:])
+        return float(brentq(room, grid[ends[0]], grid[ends[0] + 1])) if len(ends) else self.fastest
 
     def __repr__(self) -> str:
         return (

@@ -151,8 +151,11 @@ def fill(
     if isinstance(directions, int):
         wanted = watched = watch_directions(problem, directions)
     else:
-        watched = own_directions(problem, directions)
-        wanted = watched[: len(watched) // 2]
+        nv = problem.nv
+        wanted = real_array("directions", directions, [(None, nv)], f"a number, or shape (k, {nv})")
+        if not len(wanted) or not np.all(np.any(wanted, axis=1)):
+            raise ValueError("directions: got none, or one of zeros; wanted directions")
+        watched = np.vstack([wanted, -wanted])
     search = _Search(problem, watched, {"seed": seed, "hypothesis": hypothesis}, options)
     if climbs and search.polisher is None:
         raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
@@ -165,7 +168,8 @@ def fill(
         before = search.reached
         search.draw(min(batch, drawn - len(search)), seconds_left(deadline))
         support.append(search.reached)
-        quiet = quiet + 1 if _quiet(before, search.reached, tolerance, problem) else 0
+        known, allowed = np.all(np.isfinite(before)), tolerance * _width(search.reached, problem)
+        quiet = quiet + 1 if known and np.all(search.reached - before <= allowed) else 0
     search.polish(max_samples, deadline)
     if climbs:
         search.climb(wanted, climbs, deadline)
@@ -177,22 +181,6 @@ def _width(support: Array, problem: ImpactProblem) -> Array:
     half = len(support) // 2
     sums = support[:half] + support[half:]
     return np.maximum(np.tile(sums, 2), 1e-12 * problem.scaling.velocity.max())
-
-
-def _quiet(before: Array, after: Array, tolerance: float, problem: ImpactProblem) -> bool:
-    """Whether a round grew the support by at most the tolerance in every direction."""
-    if not np.all(np.isfinite(before)):
-        return False
-    return bool(np.all(after - before <= tolerance * _width(after, problem)))
-
-
-def own_directions(problem: ImpactProblem, given: ArrayLike) -> Array:
-    """A user's directions (k, nv), followed by their opposites."""
-    nv = problem.nv
-    rows = real_array("directions", given, [(None, nv)], f"a number, or shape (k, {nv})")
-    if not len(rows) or not np.all(np.any(rows, axis=1)):
-        raise ValueError("directions: got none, or one of zeros; wanted directions")
-    return np.vstack([rows, -rows])
 
 
 def watch_directions(problem: ImpactProblem, count: int) -> Array:

@@ -99,7 +99,9 @@ def sample(
         real("budget", budget, above=0.0)
     paper: Options = {"step": step, "max_steps": max_steps, "points": points}
     events: Options = {"rates": rates, "persistence": persistence, "tolerance": tolerance}
-    _refuse(method, events if method == "algorithm1" else paper)
+    for name, value in (events if method == "algorithm1" else paper).items():
+        if value is not None:
+            raise ValueError(f"{name}: got {value!r} with method {method!r}, which has no such option")
     own = {name: value for name, value in (paper | events).items() if value is not None}
     options: Options = {"friction": friction, "facets": facets, "budget": budget}
     if method == "algorithm1":
@@ -126,9 +128,3 @@ def sample(
 def check_count(problem: ImpactProblem | ImpactBatch, n: int) -> int:
     """The number of samples, if their arrays fit into this machine; raises otherwise."""
     return count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))
-
-
-def _refuse(method: str, options: Options) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise ValueError(f"{name}: got {value!r} with method {method!r}, which has no such option")

@@ -83,9 +83,10 @@ class InProcess(Executor):
         """Nothing to stop."""
 
 
-class Processes:
+class Processes(Executor):
     """Processes of this machine. Each answers to a thread here; one that dies is made anew."""
 
+    workers = 1
     blames = False  # who dies for lack of memory need not be who took it
 
     def __init__(self, workers: int | None = None) -> None:
@@ -112,10 +113,6 @@ class Processes:
 
         self._threads = self._threads or ThreadPoolExecutor(self.workers)
         return self._threads.submit(call)
-
-    def alone(self, function: Callable[[*Given], Result], *arguments: *Given) -> Result:
-        """Make a call with nothing else under way."""
-        return self.submit(function, *arguments).result()
 
     def _own_worker(self, crew: dict[threading.Thread, Worker]) -> Worker:
         thread = threading.current_thread()

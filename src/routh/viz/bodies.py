@@ -107,7 +107,12 @@ def frame(
     """
     points = [*(line for q in configurations for line in outlines(model, q)), *more]
     if isinstance(model, SpatialModel):
-        points += _draw_ground(ax, model, configurations)
+        centres = np.concatenate([model.poses(q)[:, :3] for q in configurations])
+        touched = [c.plane for c in model.definitions if isinstance(c, SpatialContact)]
+        for plane in dict.fromkeys(touched or [GROUND]):
+            points.append(_piece(plane, centres, _reach(model)))
+            look: style.Look = {"facecolor": style.GROUND, "edgecolor": style.GREY, "linewidth": 0.6}
+            ax.fill(*points[-1].T, **look, zorder=0.5)
     every = np.concatenate(points)
     low, high = every.min(axis=0), every.max(axis=0)
     air = pad * float(max(high - low)) or 1.0  # a single point has no size
@@ -124,16 +129,6 @@ def _rim(model: SpatialModel, i: int, centre: Array) -> Array:
     turn = np.linspace(0.0, 2.0 * np.pi, 60)
     radius = max(model.bodies[i].radius, 0.02 * _reach(model))
     return np.asarray(_OBLIQUE @ centre + radius * np.stack([np.cos(turn), np.sin(turn)], axis=1))
-
-
-def _draw_ground(ax: style.Axes, model: SpatialModel, configurations: Sequence[ArrayLike]) -> list[Array]:
-    """Pieces of the planes below the bodies; their corners on paper, (4, 2) each."""
-    centres = np.concatenate([model.poses(q)[:, :3] for q in configurations])
-    planes = {c.plane: None for c in model.definitions if isinstance(c, SpatialContact)} or {GROUND: None}
-    ground = [_piece(plane, centres, _reach(model)) for plane in planes]
-    for corners in ground:
-        ax.fill(*corners.T, facecolor=style.GROUND, edgecolor=style.GREY, linewidth=0.6, zorder=0.5)
-    return ground
 
 
 def _piece(plane: HalfSpace, centres: Array, reach: float) -> Array:
