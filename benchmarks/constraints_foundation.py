@@ -23,7 +23,7 @@ from multiprocessing import get_context
 
 from measure import Table, command_line, peak_memory, timed
 from routh import systems
-from routh.reproduce.d19_foundation import PUBLISHED, errors_of, reference
+from routh.reproduce.d19 import PUBLISHED, errors_of, reference
 
 
 def errors(rows):

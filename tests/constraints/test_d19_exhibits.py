@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh import systems
-from routh.reproduce import d19, d19_foundation
+from routh.reproduce import d19
 from routh.reproduce.base import Settings, entries
 
 
@@ -18,7 +18,7 @@ def test_the_schemes_are_stable_where_the_paper_says(make):
 
 
 def test_the_pressure_balances_the_loads():
-    exhibit = d19_foundation.figure_7(Settings(quick=True))
+    exhibit = d19.figure_7(Settings(quick=True))
     rows = {row.quantity: row.ours for row in exhibit.rows}
     assert rows["5 N: elements that lifted"] == 0
     assert rows["50 N: elements that lifted"] > 0
@@ -28,15 +28,13 @@ def test_the_pressure_balances_the_loads():
 @pytest.mark.parametrize("elements", [100, 900])
 def test_the_foundation_is_nearer_to_the_reference_than_the_papers_table(elements):
     """D19 Table 2, and first order between h = 0.01 and 0.001 in what is not vibration."""
-    truth, mean = d19_foundation.reference(5.0, elements, 1e7, rtol=1e-6)
+    truth, mean = d19.reference(5.0, elements, 1e7, rtol=1e-6)
     after, averaged = [], []
     for dt in (0.01, 0.001):
         motion = systems.get("cube-on-foundation", elements=elements, dt=dt)
-        for kept, error in zip(
-            (after, averaged), d19_foundation.errors_of(motion.run(), truth, mean), strict=True
-        ):
+        for kept, error in zip((after, averaged), d19.errors_of(motion.run(), truth, mean), strict=True):
             kept.append(error)
-    assert after[0] < d19_foundation.PUBLISHED[5.0, elements, 1e7][0]
+    assert after[0] < d19.PUBLISHED[5.0, elements, 1e7][0]
     assert 0.95 < np.log10(averaged[0] / averaged[1]) < 1.05
 
 

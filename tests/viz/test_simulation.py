@@ -8,7 +8,7 @@ import pytest
 
 import routh
 from routh.reproduce.base import Settings
-from routh.reproduce.simulation import figure_7, figure_8
+from routh.reproduce.hp23 import figure_7, figure_8
 from routh.viz import films as films
 from routh.viz.films import animate
 from routh.viz.motions import draw_motions
