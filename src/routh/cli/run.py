@@ -24,7 +24,7 @@ from routh.cli.output import Output, plain_table
 from routh.cli.tables import notes_shown, tell_nothing_approaches, terminal_picture
 from routh.compiling import compile_seconds
 from routh.laws import TwoBody
-from routh.models.base import Model, State
+from routh.models.base import Model
 from routh.models.planar import PlanarModel
 from routh.problem import ImpactProblem
 from routh.sampling import Outcomes, sample
@@ -273,7 +273,19 @@ def run_exact(
 
     drawn = exact.rational.nt == 1 and len(exact.inner) > 0
     written = output.picture(place if drawn else None, figure)
-    output.emit(ambiguity=answer.as_data(), **_exact_data(exact), system=name, picture=written)
+    output.emit(
+        ambiguity=answer.as_data(),
+        status=exact.status.name,
+        gap=exact.gap if exact.gap < float("inf") else None,
+        eta=exact.eta,
+        seconds=exact.seconds,
+        pieces=[
+            {"dimension": piece.dimension, "vertices": [[str(x) for x in v] for v in piece.vertices]}
+            for piece in exact.inner
+        ],
+        system=name,
+        picture=written,
+    )
     return Exit.DONE if exact.status is not Status.INCOMPLETE else Exit.WITHOUT_RESULT
 
 
@@ -291,19 +303,6 @@ def _vertex_table(exact: ExactSet) -> Table:
     return table
 
 
-def _exact_data(exact: ExactSet) -> dict[str, object]:
-    return {
-        "status": exact.status.name,
-        "gap": exact.gap if exact.gap < float("inf") else None,
-        "eta": exact.eta,
-        "seconds": exact.seconds,
-        "pieces": [
-            {"dimension": piece.dimension, "vertices": [[str(x) for x in v] for v in piece.vertices]}
-            for piece in exact.inner
-        ],
-    }
-
-
 def run_motion(system: System, place: Path | None, output: Output) -> int:
     """Show where a motion starts and say how to simulate it; the exit code."""
     from routh.systems.d19 import ConstrainedMotion  # brings the simulators, which impacts do not wait for
@@ -317,7 +316,10 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
     output.show(f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
     output.say(f"[dim]{system.paper.source} · a motion, shown in its first state[/dim]\n")
     if isinstance(model, PlanarModel):
-        output.show(_state_table(model, state), "")
+        table = plain_table("coordinate (m, rad)", ">value", ">rate")
+        for name, q, v in zip(model.coordinates, state.q, state.v, strict=True):
+            table.add_row(for_rich(name), f"{q:.4g}", f"{v:.4g}")
+        output.show(table, "")
     if model.contacts:
         output.show(_contact_table(model, gaps, Jn @ state.v))
     output.say(f"\nWhat happens next: [bold]routh simulate {system.name}[/bold]; in Python:")
@@ -332,13 +334,6 @@ def run_motion(system: System, place: Path | None, output: Output) -> int:
     told = {"q": state.q, "v": state.v, "contacts": contacts, "gaps": gaps, "picture": written}
     output.emit(system=system.name, kind=system.kind, **told)
     return 0
-
-
-def _state_table(model: PlanarModel, state: State) -> Table:
-    table = plain_table("coordinate (m, rad)", ">value", ">rate")
-    for name, q, v in zip(model.coordinates, state.q, state.v, strict=True):
-        table.add_row(for_rich(name), f"{q:.4g}", f"{v:.4g}")
-    return table
 
 
 def _contact_table(model: Model, gaps: Array, approach: Array) -> Table:

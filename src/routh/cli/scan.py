@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from routh import systems
 from routh.auditing.scans import Scan, grid_from_text, scan
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
@@ -33,38 +34,33 @@ def run_scan(
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
     tips = choice("--measure", request.measure, MEASURES) == "tipping"
-    if is_robot(source):
-        problem_at: Landings | partial[ImpactProblem | None] = Landings(source, landed, robot, request)
-    else:
-        from routh import systems
-
+    landings = Landings(source, landed, robot, request) if is_robot(source) else None
+    if landings is None:
         refuse_without_robot(source, landed, robot, request.near)
         if tips:
             raise ValueError(f"--measure: {source} is not a robot file; wanted one for tipping")
-        problem_at = partial(systems.problem_of, source)
     with output.busy(f"{len(grid)} impacts"):
         drawing: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}
         if tips:
             from routh.robust.feet import tipping_ratio
 
             drawing |= {"measure": tipping_ratio, "rates": "extreme"}
-        advised = nullcontext() if isinstance(problem_at, partial) else advising(problem_at.model, robot)
-        with advised:
-            found = scan(problem_at, grid.axes, **drawing)
+        with nullcontext() if landings is None else advising(landings.model, robot):
+            found = scan(landings or partial(systems.problem_of, source), grid.axes, **drawing)
     tell_unsolved(found.status, found.solved, output)
     output.show(worst_table(found))
     late = int((found.status == Status.OUT_OF_TIME).sum())
     if late:
         output.show(f"[yellow]{late} of {len(grid)} points were not reached in time[/yellow]")
-    if isinstance(problem_at, Landings) and problem_at.refused:
-        count, why = len(problem_at.refused), for_rich(problem_at.refused[0])
-        output.show(f"[yellow]{count} points left out, impossible states:[/yellow] {why}")
     told = {}
-    if isinstance(problem_at, Landings):
-        tell_keyframes(problem_at.model, robot, output)
-    if isinstance(problem_at, Landings) and problem_at.regimes:
-        output.say(f"[dim]{for_rich(regimes_line(problem_at.regimes))}[/dim]")
-        told["regimes"] = dict(Counter(problem_at.regimes))
+    if landings is not None:
+        if landings.refused:
+            count, why = len(landings.refused), for_rich(landings.refused[0])
+            output.show(f"[yellow]{count} points left out, impossible states:[/yellow] {why}")
+        tell_keyframes(landings.model, robot, output)
+        if landings.regimes:
+            output.say(f"[dim]{for_rich(regimes_line(landings.regimes))}[/dim]")
+            told["regimes"] = dict(Counter(landings.regimes))
     written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
     output.emit(**as_data(found), **told, picture=written)
     return exit_of_points(found.status, found.solved)

@@ -50,7 +50,12 @@ def run_tip(
         output.show(f"Worst of {HEADINGS} headings: {found.motion.heading:.2f} rad (--heading for one).")
     limits = safe_limits(region, landed)
     if limits:
-        output.show(limits_line(limits, landed))
+        words = {
+            "speed": f"m/s sideways at {landed.down:g} m/s down",
+            "drop": f"m/s down at {landed.speed:g} m/s sideways",
+        }
+        safe = "; ".join(f"up to {value:.2f} {words[name]}" for name, value in limits.items())
+        output.show(f"Safe {safe}.")
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
     tell_place(found, output, regime=False)
     tell_keyframes(model, robot, output)
@@ -121,16 +126,6 @@ def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
     }
     ends = 0.999 * region.fastest
     return {name: value for name, (value, other) in found.items() if np.hypot(value, other) < ends}
-
-
-def limits_line(limits: dict[str, float], landed: Landed) -> str:
-    """In words."""
-    parts = []
-    if "speed" in limits:
-        parts.append(f"up to {limits['speed']:.2f} m/s sideways at {landed.down:g} m/s down")
-    if "drop" in limits:
-        parts.append(f"up to {limits['drop']:.2f} m/s down at {landed.speed:g} m/s sideways")
-    return f"Safe {'; '.join(parts)}."
 
 
 def edge_table(tip: Tipping) -> Table:

@@ -5,15 +5,13 @@ Last, the cube on an elastic foundation: its tables, and general solvers of the 
 
 from __future__ import annotations
 
-import functools
 import math
 import time
-from collections.abc import Callable
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from routh.compiling import compiled
+from routh.compiling import kernel
 from routh.constraints import ElasticFoundation, square_grid
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.d19_program import solve_paper
@@ -397,15 +395,11 @@ def reference(load: float, elements: int, young: float, *, rtol: float = 1e-8) -
 def _rate(t: float, y: Array, points: Array, K: float, B: float, load: float) -> Array:
     """y = (position, quaternion's vector, velocity, spin in the body's frame), and the averages."""
     out = np.zeros(len(y))
-    _compiled_rate()(t, y, points, K, B, load, out)
+    _write_rate(t, y, points, K, B, load, out)
     return out
 
 
-@functools.cache
-def _compiled_rate() -> Callable[..., None]:
-    return compiled(_write_rate)
-
-
+@kernel
 def _write_rate(t: float, y: Array, points: Array, K: float, B: float, load: float, out: Array) -> None:
     a, b, c = y[3], y[4], y[5]
     w = math.sqrt(1.0 - a * a - b * b - c * c)

@@ -207,8 +207,17 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
         f'<p class="lead">Every figure and number below was computed by <b>routh {routh.__version__}</b>, '
         "not copied: beside each published number stand ours, the difference and, where they differ, why.</p>"
     )
-    sections = [_section(result, figures) for result in results]
-    body = [lead, _meta(results, settings), *_said(), _contents(results), *sections]
+    body = [lead, _meta(results, settings), "<h2>Every statement, with its verdict</h2>"]
+    for paper, said in statements().items():
+        rows = [(one.where, one.says, str(one.verdict), one.by, one.because) for one in said]
+        body.append(f"<p>{paper}: {counted(said)}.</p>")
+        body.append(pages.table(("where", "statement", "verdict", "shown by", "why"), rows, numbers=()))
+    links = "".join(
+        f'<a href="#{result.name}">{for_html(result.source)}: {for_html(result.title)}'
+        f"{'' if result.status == 'done' else ' (' + result.status + ')'}</a>"
+        for result in results
+    )
+    body += [f"<nav>{links}</nav>", *(_section(result, figures) for result in results)]
     return write_text(path, pages.page("The published results, reproduced", body))
 
 
@@ -225,25 +234,6 @@ def _meta(results: Sequence[Finished], settings: Settings) -> str:
     if reused:
         lines.append(f"{reused} of them were computed by an earlier run of the same code into this folder")
     return '<p class="meta">' + "<br>".join(for_html(line) for line in lines) + "</p>"
-
-
-def _said() -> list[str]:
-    """The table of all statements of the papers, with verdicts."""
-    parts = ["<h2>Every statement, with its verdict</h2>"]
-    for paper, said in statements().items():
-        rows = [(one.where, one.says, str(one.verdict), one.by, one.because) for one in said]
-        parts.append(f"<p>{paper}: {counted(said)}.</p>")
-        parts.append(pages.table(("where", "statement", "verdict", "shown by", "why"), rows, numbers=()))
-    return parts
-
-
-def _contents(results: Sequence[Finished]) -> str:
-    links = "".join(
-        f'<a href="#{result.name}">{for_html(result.source)}: {for_html(result.title)}'
-        f"{'' if result.status == 'done' else ' (' + result.status + ')'}</a>"
-        for result in results
-    )
-    return f"<nav>{links}</nav>"
 
 
 def _section(result: Finished, figures: Path) -> str:

@@ -84,15 +84,17 @@ class Feet:
 
     def __init__(self, landing: Landing) -> None:
         from routh.models.mujoco.contacts import geom_name
+        from routh.models.mujoco.engine import engine
 
         model: Any = landing.model
         if not isinstance(landing.problem, RobotProblem) or not hasattr(model, "geom_bodyid"):
             raise ValueError("landing: its contacts are on no geoms; wanted a landing of a MuJoCo model")
-        self.model, self.data = model, _engine().MjData(model)
+        self.mujoco, self.model = engine(), model
+        self.data = self.mujoco.MjData(model)
         self._pose(landing.qpos)
         numbers = {geom_name(model, k): k for k in range(model.ngeom)}
         moving = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] != 0
-        sphere = int(_engine().mjtGeom.mjGEOM_SPHERE)
+        sphere = int(self.mujoco.mjtGeom.mjGEOM_SPHERE)
         self.geoms, self.local = [], []
         for contact in landing.problem.contacts:
             if contact.kind != "contact":
@@ -115,13 +117,7 @@ class Feet:
 
     def _pose(self, qpos: Array) -> None:
         self.data.qpos[:] = qpos
-        _engine().mj_kinematics(self.model, self.data)
-
-
-def _engine() -> Any:
-    from routh.models.mujoco.engine import engine
-
-    return engine()
+        self.mujoco.mj_kinematics(self.model, self.data)
 
 
 @dataclass(frozen=True, eq=False)

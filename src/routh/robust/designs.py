@@ -135,22 +135,18 @@ class Search:
     def _onto(self, u: Array) -> Array:
         at: Array = np.clip(u, 0.0, 1.0)
         back: Array = np.empty((0, 0))
+        sizes = [self.sizes[constraint] for constraint in self.held]
+        wanted = np.repeat([constraint.low for constraint in self.held], sizes)
+        allowed = np.repeat([constraint.within for constraint in self.held], sizes)
         for k in range(_ROUNDS):
-            off = self._off(at)
-            if off <= _EXACT or not off < _FAR / min(constraint.within for constraint in self.held):
+            missed = self._of(at, self.held) - wanted
+            off = float(np.max(np.abs(missed) / allowed))
+            if off <= _EXACT or not off < _FAR / allowed.min():
                 break
             if k % _CHORDS == 0:
                 back = np.asarray(np.linalg.pinv(self._differences(at, self.held), rcond=_RANK))
-            at = np.clip(at - back @ (self._of(at, self.held) - self._wanted()), 0.0, 1.0)
+            at = np.clip(at - back @ missed, 0.0, 1.0)
         return at
-
-    def _off(self, u: Array) -> float:
-        """How far the equations are from being met, in units of what they allow."""
-        allowed = np.repeat([c.within for c in self.held], [self.sizes[c] for c in self.held])
-        return float(np.max(np.abs(self._of(u, self.held) - self._wanted()) / allowed))
-
-    def _wanted(self) -> Array:
-        return np.repeat([c.low for c in self.held], [self.sizes[c] for c in self.held])
 
     def _of(self, u: Array, some: Sequence[Constraint]) -> Array:
         """Values of some constraints, in their own units, (k,)."""

@@ -94,13 +94,6 @@ def _measure(
             columns[name][places] = values
 
 
-def killed(plan: Plan, chunk: Chunk) -> Computed:
-    """The result of points whose worker died every time."""
-    status = np.full(len(chunk), KILLED, dtype=np.int8)
-    told = dict.fromkeys(chunk, "its worker died")
-    return Computed(plan.empty(len(chunk)), status, told)
-
-
 def path_of(folder: Path, identity: str, chunk: Chunk) -> Path:
     """Where a chunk is stored; the name is a digest of the manifest and the rows."""
     name = hashlib.sha256(f"{identity}:{chunk.start}:{chunk.stop}".encode()).hexdigest()[:20]

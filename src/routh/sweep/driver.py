@@ -21,7 +21,7 @@ import numpy as np
 from routh.kernels.common.slices import cores
 from routh.processes import Worker, WorkerLost
 from routh.status import Status, optional
-from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute, killed
+from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute
 from routh.sweep.manifest import Plan
 from routh.validation import Options
 
@@ -279,7 +279,7 @@ def _alone(data: Options, plan: Plan, chunk: Chunk, executor: Executor, *, known
         except WorkerLost:
             continue
     if len(chunk) == 1:
-        return killed(plan, chunk)
+        return Computed(plan.empty(1), np.array([KILLED], dtype=np.int8), {chunk[0]: "its worker died"})
     middle = len(chunk) // 2
     parts = [_alone(data, plan, half, executor) for half in (chunk[:middle], chunk[middle:])]
     return Computed(

@@ -83,13 +83,6 @@ def identity(data: Options) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
-def write_manifest(folder: Path, data: Options) -> None:
-    """Make the folder and its manifest, or check that the one that is there says the same."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if not write_once(folder / NAME, json.dumps(data, indent=1).encode()):
-        check_same(folder, data)
-
-
 def read_manifest(folder: Path) -> Options:
     """The manifest of a folder; refuses a folder without one, or of another format."""
     data = read_json(folder / NAME)

@@ -1,9 +1,9 @@
 """Studies: a folder that holds what is computed, how far it is, and nothing that a kill could spoil.
 
 `study` makes one and `open_study` finds it again; `Study.run` computes what is missing, which `watcher` shows
-on a terminal or in a notebook; `dataset` and `export` make tables of it: xarray in memory, NetCDF and CSV for
-others. SciPy, which is installed anyway, writes NetCDF in its classic format, which everything reads; Zarr
-would bring a package and a folder of files for the same numbers.
+on a terminal or in a notebook; `Study.table` and `Study.export` make tables of it: xarray in memory, NetCDF
+and CSV for others. SciPy, which is installed anyway, writes NetCDF in its classic format, which everything
+reads; Zarr would bring a package and a folder of files for the same numbers.
 """
 
 from __future__ import annotations
@@ -35,15 +35,8 @@ from routh.storage import replacing
 from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, make_executor, status_name
-from routh.sweep.manifest import (
-    Plan,
-    check_same,
-    identity,
-    read_json,
-    read_manifest,
-    write_manifest,
-    write_once,
-)
+from routh.sweep.manifest import NAME as MANIFEST
+from routh.sweep.manifest import Plan, check_same, identity, read_json, read_manifest, write_once
 from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipe import OWN, Recipe, name_of, recipe
 from routh.text import for_html, for_terminal
@@ -133,7 +126,17 @@ class Study(Drawable):
 
         Holds no times, paths or names of machines: equal studies give equal tables.
         """
-        return dataset(self.plan, self.columns())
+        xr = optional("xarray", "data")
+        axes, columns = self.plan.grid.axes, self.columns()
+        variables = {}
+        for name, values in columns.items():
+            further = [f"{name}_{k}" for k in range(values.ndim - len(axes))]
+            variables[name] = ([*axes, *further], values)
+        found: xarray.Dataset = xr.Dataset(variables, coords=dict(axes))
+        codes = [int(code) for code in np.unique(columns["status"])]
+        found["status"].attrs["meaning"] = ", ".join(f"{code} {status_name(code)}" for code in codes)
+        found.attrs.update(problems=self.plan.problems.function, seed=self.plan.seed)
+        return found
 
     def columns(self) -> dict[str, np.ndarray]:
         """The stored columns and "status" (int8), each with the grid's shape in front."""
@@ -165,7 +168,16 @@ class Study(Drawable):
 
     def export(self, path: str | Path) -> Path:
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
-        return export(self.table(), path)
+        target = Path(path)
+        if target.suffix not in (".csv", ".nc"):
+            raise ValueError(f"path: got {os.fspath(path)!r}; wanted a name that ends in .csv or .nc")
+        table = self.table()
+        with replacing(target) as file:
+            if target.suffix == ".nc":
+                file.write(bytes(table.to_netcdf(engine="scipy", format="NETCDF3_64BIT")))
+            else:
+                _write_csv(table, file)
+        return target
 
     def _refuse_strangers(self) -> None:
         """A folder is data: what it names is called only if it is routh's own, or the caller named it too."""
@@ -251,8 +263,10 @@ def study(
         raise ValueError(
             f"over: {sorted(clash)[0]!r} is already an argument of the recipe; wanted it only once"
         )
-    path = Path(folder)
-    write_manifest(path, plan.as_data())
+    path, data = Path(folder), plan.as_data()
+    path.mkdir(parents=True, exist_ok=True)
+    if not write_once(path / MANIFEST, json.dumps(data, indent=1).encode()):
+        check_same(path, data)
     return Study(path, plan, plan.functions())
 
 
@@ -317,36 +331,6 @@ def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-def dataset(plan: Plan, columns: dict[str, np.ndarray]) -> xarray.Dataset:
-    """The columns of a study on its axes."""
-    xr = optional("xarray", "data")
-    axes = plan.grid.axes
-    names = list(axes)
-    variables = {}
-    for name, values in columns.items():
-        further = [f"{name}_{k}" for k in range(values.ndim - len(names))]
-        variables[name] = ([*names, *further], values)
-    found = xr.Dataset(variables, coords=dict(axes))
-    codes = np.unique(columns["status"])
-    found["status"].attrs["meaning"] = ", ".join(f"{int(code)} {status_name(int(code))}" for code in codes)
-    found.attrs.update(problems=plan.problems.function, seed=plan.seed)
-    return found
-
-
-def export(table: xarray.Dataset, path: str | Path) -> Path:
-    """Write a table by its suffix, whole."""
-    target = Path(path)
-    if target.suffix == ".nc":
-        with replacing(target) as file:
-            file.write(bytes(table.to_netcdf(engine="scipy", format="NETCDF3_64BIT")))
-    elif target.suffix == ".csv":
-        with replacing(target) as file:
-            _write_csv(table, file)
-    else:
-        raise ValueError(f"path: got {os.fspath(path)!r}; wanted a name that ends in .csv or .nc")
-    return target
 
 
 def _write_csv(table: xarray.Dataset, file: BinaryIO) -> None:

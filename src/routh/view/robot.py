@@ -188,9 +188,6 @@ class RobotMechanism:
         return " ".join(parts)
 
     def _controls(self, start: Values) -> tuple[Control, ...]:
-        return (*_general_controls(self._root.kind, start), *self._joint_controls(start))
-
-    def _joint_controls(self, start: Values) -> tuple[Control, ...]:
         model, slide = self.model, int(engine().mjtJoint.mjJNT_SLIDE)
         found = []
         for joint in single_joints(model):
@@ -205,7 +202,7 @@ class RobotMechanism:
             Control(name, -20.0, 20.0, start.get(name, 0.0), f"{units.get(joint, 'rad')}/s")
             for name, joint in self._moving.items()
         ]
-        return (*found[:_MOST_JOINTS], *moving)
+        return (*_general_controls(self._root.kind, start), *found[:_MOST_JOINTS], *moving)
 
 
 def _owners(model: MjModel) -> dict[str, str]:

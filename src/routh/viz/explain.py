@@ -19,29 +19,24 @@ from routh.viz.velocity import mark_approach
 def unit_figure() -> style.Figure:
     """HP23 Fig. 2: the set-valued direction Unit(v), and the inclusion dv/dt in -Unit(v)."""
     fig, axes = style.figure(1, 2, width=style.COLUMN * 1.5, aspect=0.9)
-    _draw_unit(axes[0])
-    _draw_inclusion(axes[1])
-    style.letter(axes)
-    return fig
-
-
-def _draw_unit(ax: style.Axes) -> None:
-    style.zero_lines(ax)
-    ax.plot([-2.0, 0.0, 0.0, 2.0], [-1.0, -1.0, 1.0, 1.0], color=style.BLUE, linewidth=1.8)
-    ax.set(xlim=(-2.0, 2.0), ylim=(-1.5, 1.5), yticks=[-1, 0, 1], xlabel="$v$", ylabel="Unit$(v)$")
+    unit, inclusion = axes
+    style.zero_lines(unit)
+    unit.plot([-2.0, 0.0, 0.0, 2.0], [-1.0, -1.0, 1.0, 1.0], color=style.BLUE, linewidth=1.8)
+    unit.set(xlim=(-2.0, 2.0), ylim=(-1.5, 1.5), yticks=[-1, 0, 1], xlabel="$v$", ylabel="Unit$(v)$")
     thin = {"arrowstyle": "->", "linewidth": 0.7}
-    ax.annotate("all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops=thin)
-
-
-def _draw_inclusion(ax: style.Axes) -> None:
+    unit.annotate("all of [−1, 1]", (0.0, 0.0), (0.35, -0.45), arrowprops=thin)
     x, y = np.meshgrid(np.linspace(-1.8, 1.8, 12), np.linspace(-1.8, 1.8, 12))
     length = np.hypot(x, y)
-    ax.quiver(x, y, -x / length, -y / length, color="#C9B458", scale=22, width=0.006, pivot="mid", zorder=1)
+    inclusion.quiver(
+        x, y, -x / length, -y / length, color="#C9B458", scale=22, width=0.006, pivot="mid", zorder=1
+    )
     for start, color in (((1.6, 0.9), style.BLUE), ((-1.1, 1.5), style.VERMILION)):
-        ax.plot([start[0], 0.0], [start[1], 0.0], color=color, linewidth=1.6, zorder=3)
-        ax.plot(*start, "o", color=color, zorder=4)
-    ax.plot(0.0, 0.0, "o", color=style.BLACK, zorder=5)
-    ax.set(xlabel="$v_1$", ylabel="$v_2$", aspect="equal", xlim=(-2.0, 2.0), ylim=(-2.0, 2.0))
+        inclusion.plot([start[0], 0.0], [start[1], 0.0], color=color, linewidth=1.6, zorder=3)
+        inclusion.plot(*start, "o", color=color, zorder=4)
+    inclusion.plot(0.0, 0.0, "o", color=style.BLACK, zorder=5)
+    inclusion.set(xlabel="$v_1$", ylabel="$v_2$", aspect="equal", xlim=(-2.0, 2.0), ylim=(-2.0, 2.0))
+    style.letter(axes)
+    return fig
 
 
 @style.context()
@@ -83,45 +78,42 @@ def routh_figure() -> style.Figure:
 def barrier_figure() -> style.Figure:
     """HP23 Fig. 6: a ball over the ground, and why the inclusion cannot let it in."""
     fig, axes = style.figure(1, 2, width=style.COLUMN * 1.5, aspect=0.9, width_ratios=[1, 1.8])
-    _draw_ball(axes[0])
-    _draw_phase_portrait(axes[1])
-    style.letter(axes)
-    return fig
-
-
-def _draw_ball(ax: style.Axes) -> None:
+    ball, portrait = axes
     turn = np.linspace(0.0, 2.0 * np.pi, 90)
-    ax.fill(0.45 * np.cos(turn), 1.65 + 0.45 * np.sin(turn), facecolor=style.BODY, edgecolor=style.BODY_EDGE)
-    ax.axhspan(-0.4, 0.0, color=style.GROUND)
-    ax.axhline(0.0, color=style.GREY)
-    ax.annotate("", (0.0, 0.0), (0.0, 1.2), arrowprops={"arrowstyle": "<->", "linewidth": 0.8})
-    ax.text(0.08, 0.6, r"$z = \phi(z)$", va="center")
-    style.arrow(ax, np.array([0.75, 1.75]), np.array([0.75, 1.2]), style.BLACK, zorder=6.5)
-    ax.text(0.83, 1.48, "$g$", va="center")
-    ax.set(xlim=(-0.8, 1.2), ylim=(-0.4, 2.4), aspect="equal")
-    ax.set_axis_off()
-
-
-def _draw_phase_portrait(ax: style.Axes) -> None:
+    ball.fill(
+        0.45 * np.cos(turn), 1.65 + 0.45 * np.sin(turn), facecolor=style.BODY, edgecolor=style.BODY_EDGE
+    )
+    ball.axhspan(-0.4, 0.0, color=style.GROUND)
+    ball.axhline(0.0, color=style.GREY)
+    ball.annotate("", (0.0, 0.0), (0.0, 1.2), arrowprops={"arrowstyle": "<->", "linewidth": 0.8})
+    ball.text(0.08, 0.6, r"$z = \phi(z)$", va="center")
+    style.arrow(ball, np.array([0.75, 1.75]), np.array([0.75, 1.2]), style.BLACK, zorder=6.5)
+    ball.text(0.83, 1.48, "$g$", va="center")
+    ball.set(xlim=(-0.8, 1.2), ylim=(-0.4, 2.4), aspect="equal")
+    ball.set_axis_off()
     z, rate = np.meshgrid(np.linspace(-0.9, 1.5, 17), np.linspace(-2.0, 2.0, 16))
     frozen = (z < 0.0) & (rate < 0.0)  # impact: time stands still, the velocity rises
     flow_z = np.where(frozen, 0.0, rate)
     flow_rate = np.where(frozen, 1.0, -1.0)
     length = np.hypot(flow_z, flow_rate)
-    ax.axvspan(-1.0, 0.0, color="#F0F0F0", zorder=0)
+    portrait.axvspan(-1.0, 0.0, color="#F0F0F0", zorder=0)
     colors = np.where(frozen.ravel(), style.VERMILION, style.BLUE)
-    ax.quiver(z, rate, flow_z / length, flow_rate / length, color=colors, scale=26, width=0.005, zorder=1)
+    portrait.quiver(
+        z, rate, flow_z / length, flow_rate / length, color=colors, scale=26, width=0.005, zorder=1
+    )
     # one fall: height 1, then the impact at z = 0, then rest
     t = np.linspace(0.0, np.sqrt(2.0), 60)
-    ax.plot(1.0 - t**2 / 2, -t, color="white", linewidth=3.4, zorder=2)
-    ax.plot(1.0 - t**2 / 2, -t, color=style.BLACK, linewidth=1.4, zorder=3)
-    ax.plot([0.0, 0.0], [-t[-1], 0.0], color=style.BLACK, linewidth=1.4, zorder=3)
-    ax.plot(1.0, 0.0, "o", markerfacecolor="white", color=style.BEFORE, zorder=4)
-    ax.plot(0.0, 0.0, "D", color=style.SET, zorder=4)
-    style.zero_lines(ax)
-    ax.set_title("left of zero: penetrating", fontweight="normal")
-    ax.set(xlim=(-1.0, 1.6), ylim=(-2.1, 2.1))
-    ax.set(xlabel="height $z$ (m)", ylabel=r"velocity $\dot z$ (m/s)")
+    portrait.plot(1.0 - t**2 / 2, -t, color="white", linewidth=3.4, zorder=2)
+    portrait.plot(1.0 - t**2 / 2, -t, color=style.BLACK, linewidth=1.4, zorder=3)
+    portrait.plot([0.0, 0.0], [-t[-1], 0.0], color=style.BLACK, linewidth=1.4, zorder=3)
+    portrait.plot(1.0, 0.0, "o", markerfacecolor="white", color=style.BEFORE, zorder=4)
+    portrait.plot(0.0, 0.0, "D", color=style.SET, zorder=4)
+    style.zero_lines(portrait)
+    portrait.set_title("left of zero: penetrating", fontweight="normal")
+    portrait.set(xlim=(-1.0, 1.6), ylim=(-2.1, 2.1))
+    portrait.set(xlabel="height $z$ (m)", ylabel=r"velocity $\dot z$ (m/s)")
+    style.letter(axes)
+    return fig
 
 
 @style.context()

@@ -72,7 +72,15 @@ def report_html(found: RolloutAudit) -> str:
     parts = [_summary(found)]
     if found.impacts:
         parts.append(_figure(timeline_figure(found), "Distance of MuJoCo's outcome from the set, over time."))
-        parts.append(_table(found))
+        head = ("", "time, s", "took, ms", "contacts", "ambiguity", "distance", "MuJoCo's outcome")
+        rows = []
+        for i, impact in enumerate(found.impacts):
+            audit = impact.audit
+            times = f"{impact.time:.3f}", f"{1e3 * impact.duration:.0f}"
+            shares = f"{audit.outcomes.ambiguity:.3g}", f"{audit.distance:.3g}"
+            rows.append((i + 1, *times, impact.problem.nc, *shares, audit.verdict))
+        broken = [i for i, impact in enumerate(found.impacts) if impact.audit.broken]
+        parts.append("<h2>Every impact</h2>" + table(head, rows, numbers=range(6), marked=broken))
         parts.append("<h2>The farthest</h2>")
         sections = [_impact_section(found, i) for i in np.argsort(-_finite(found.distances))[:_SHOWN]]
         parts.append(f'<div class="pairs">{"".join(sections)}</div>')
@@ -126,18 +134,6 @@ def _summary(found: RolloutAudit) -> str:
         items = "".join(f"<li>{for_html(text)}</li>" for text in texts)
         lines += [f"<p>{what}:</p><ul>{items}</ul>"] if texts else []
     return "\n".join(lines)
-
-
-def _table(found: RolloutAudit) -> str:
-    head = ("", "time, s", "took, ms", "contacts", "ambiguity", "distance", "MuJoCo's outcome")
-    rows = []
-    for i, impact in enumerate(found.impacts):
-        audit = impact.audit
-        times = f"{impact.time:.3f}", f"{1e3 * impact.duration:.0f}"
-        shares = f"{audit.outcomes.ambiguity:.3g}", f"{audit.distance:.3g}"
-        rows.append((i + 1, *times, impact.problem.nc, *shares, audit.verdict))
-    broken = [i for i, impact in enumerate(found.impacts) if impact.audit.broken]
-    return "<h2>Every impact</h2>" + table(head, rows, numbers=range(6), marked=broken)
 
 
 def _impact_section(found: RolloutAudit, index: int) -> str:
