@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from routh import laws, systems
-from routh.auditing.comparison import Comparison, compare, simultaneous_solutions
+from routh.auditing.comparison import compare, simultaneous_solutions
 from routh.exact.checker import CheckedPath
 from routh.exact.paths import replayed
 from routh.exact.rational import dot
@@ -55,50 +55,48 @@ def sampled(system: System, settings: Settings) -> Outcomes:
     return draw(system.problem, n, settings, system.paper.step)
 
 
-@dataclass(frozen=True, eq=False)
 class SetStudy:
     """A system's set: plain samples for the figure, wider ones for what the paper says in words."""
 
-    system: System
-    shown: Comparison
-    wide: Outcomes
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.system = systems.get(name)
+        outcomes = sampled(self.system, settings)
+        problem = outcomes.problem
+        step = self.system.paper.step or float(np.max(problem.scaling.impulse))
+        parts = [outcomes, unequal_steps(problem, min(max(len(outcomes) // 16, 64), 4096), step, settings)]
+        if problem.nc <= ANY_SOLUTION_CONTACTS:
+            count = ANY_SOLUTIONS[settings.quick]
+            parts.append(any_solution(problem, count, step=np.full(problem.nc, step), seed=settings.seed))
+        self.shown, self.wide = compare(outcomes, device=settings.device), joined(parts)
 
+    def rows(self) -> tuple[Row, ...]:
+        """The paper's statements about it, what refutes them, and how near classical outcomes are to it."""
+        rows = [
+            Row(claim, "yes", "no" if against else "yes", against)
+            for claim, against in statements(self.system.name, self.wide).items()
+        ]
+        for law, distance in classical_distances(self.wide).items():
+            rows.append(
+                Row(f"distance of {law} from the samples (share of the speed before)", None, distance)
+            )
+        ended = int(np.count_nonzero(self.shown.outcomes.solved))
+        rows.append(Row("samples that terminated", None, f"{ended} of {len(self.shown.outcomes)}"))
+        return tuple(rows)
 
-def study(name: str, settings: Settings) -> SetStudy:
-    """Sample a system, by the paper's settings and more widely."""
-    system = systems.get(name)
-    outcomes = sampled(system, settings)
-    problem = outcomes.problem
-    step = system.paper.step or float(np.max(problem.scaling.impulse))
-    parts = [outcomes, unequal_steps(problem, min(max(len(outcomes) // 16, 64), 4096), step, settings)]
-    if problem.nc <= ANY_SOLUTION_CONTACTS:
-        count = ANY_SOLUTIONS[settings.quick]
-        parts.append(any_solution(problem, count, step=np.full(problem.nc, step), seed=settings.seed))
-    return SetStudy(system, compare(outcomes, device=settings.device), joined(parts))
+    def text(self) -> str:
+        """How it was sampled."""
+        several = ", and some that take a random solution where a step has several"
+        return (
+            f"{len(self.shown.outcomes)} samples with the paper's step of {self.system.paper.step:g} N s "
+            f"give the velocities on the way. The ends, and the statements below, are those of {len(self.wide)} "
+            f"samples: these, further ones with unequal steps{several if self.wide.problem.nc == 2 else ''}. "
+            f"That something never happens was tried with {MEMBERS} samples by events, solutions of (39) all."
+        )
 
-
-def rows_of(found: SetStudy) -> tuple[Row, ...]:
-    """The paper's statements about a set, what refutes them, and how near classical outcomes are to it."""
-    name = found.system.name
-    rows = [
-        Row(claim, "yes", "no" if against else "yes", against)
-        for claim, against in statements(name, found.wide).items()
-    ]
-    for law, distance in classical_distances(found.wide).items():
-        rows.append(Row(f"distance of {law} from the samples (share of the speed before)", None, distance))
-    ended = int(np.count_nonzero(found.shown.outcomes.solved))
-    rows.append(Row("samples that terminated", None, f"{ended} of {len(found.shown.outcomes)}"))
-    return tuple(rows)
-
-
-def _text(found: SetStudy) -> str:
-    several = ", and some that take a random solution where a step has several"
-    return (
-        f"{len(found.shown.outcomes)} samples with the paper's step of {found.system.paper.step:g} N s give "
-        f"the velocities on the way. The ends, and the statements below, are those of {len(found.wide)} "
-        f"samples: these, further ones with unequal steps{several if found.wide.problem.nc == 2 else ''}. "
-        f"That something never happens was tried with {MEMBERS} samples by events, solutions of (39) all."
-    )
+    def figure(self, panels: list[Panel], titles: Sequence[str] = ()) -> style.Figure:
+        """The way of the paper's samples above, and below it where all samples end, over the exact set."""
+        shown, exact = replace(self.shown, outcomes=self.wide), cheap_exact(self.wide.problem)
+        return velocity_figure(shown, panels, exact=exact, titles=titles, view="both")
 
 
 def _explanation(number: int, draw: Callable[[], style.Figure]) -> Callable[[Settings], Exhibit]:
@@ -120,9 +118,9 @@ def _set(stem: str, name: str, panels: list[Panel] | None = None) -> Callable[[S
     """A system's set, by default with both contacts and their normal velocities."""
 
     def make(settings: Settings) -> Exhibit:
-        found = study(name, settings)
+        found = SetStudy(name, settings)
         chosen = default_panels(found.wide.problem) if panels is None else panels
-        return Exhibit({stem: _evolution(found, chosen)}, rows_of(found), _text(found))
+        return Exhibit({stem: found.figure(chosen)}, found.rows(), found.text())
 
     return make
 
@@ -150,28 +148,21 @@ def figure_13(settings: Settings) -> Exhibit:
     return Exhibit(figures, made.rows, made.text)
 
 
-def _evolution(found: SetStudy, panels: list[Panel], titles: Sequence[str] = ()) -> style.Figure:
-    """The way of the paper's samples above, and below it where all samples end, over the exact set."""
-    shown = replace(found.shown, outcomes=found.wide)
-    exact = cheap_exact(found.wide.problem)
-    return velocity_figure(shown, panels, exact=exact, titles=titles, view="both")
-
-
 @exhibit("hp23-fig-14", title="A stack of disks falls apart", source="HP23 Fig. 14, section 5.4.5")
 def figure_14(settings: Settings) -> Exhibit:
     """The disks before and after, and their set, with the mass of the published figures and of Table 8."""
-    heavy, light = study("disk-stack-5kg", settings), study("disk-stack", settings)
+    heavy, light = SetStudy("disk-stack-5kg", settings), SetStudy("disk-stack", settings)
     between = [normal_panel(0, 1), normal_panel(2, 3)], ["ground, left and right", "top, left and right"]
     alone = [contact_panel(0), contact_panel(2), contact_panel(4)], ["A: ground", "C: top", "E: lower two"]
     figures = {"hp23-fig-14a": snapshot_figure(heavy.system)}
     for kind, found in (("", heavy), ("-1kg", light)):
-        figures[f"hp23-fig-14b{kind}"] = _evolution(found, *between)
-        figures[f"hp23-fig-14c{kind}"] = _evolution(found, *alone)
+        figures[f"hp23-fig-14b{kind}"] = found.figure(*between)
+        figures[f"hp23-fig-14c{kind}"] = found.figure(*alone)
     text = (
-        _text(heavy) + " First the disks of 5 kg behind the paper's figures (its script reuses a variable), "
+        heavy.text() + " First the disks of 5 kg behind the paper's figures (its script reuses a variable), "
         "then those of 1 kg that its Table 8 lists; the statements are checked for 5 kg."
     )
-    return Exhibit(figures, rows_of(heavy), text)
+    return Exhibit(figures, heavy.rows(), text)
 
 
 @exhibit("hp23-table-3", title="What a sample costs", source="HP23 Table 3")

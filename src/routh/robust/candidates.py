@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -120,21 +120,44 @@ class Feet:
         self.mujoco.mj_kinematics(self.model, self.data)
 
 
-@dataclass(frozen=True, eq=False)
 class Choices:
     """What can be chosen: names, bounds, where it begins, and the landing for each choice."""
 
-    names: tuple[str, ...]
-    low: Array  # (d,)
-    high: Array  # (d,)
-    start: Array  # (d,)
-    land: Callable[[Array], Made] = field(repr=False)
-    posture: Callable[[Array], Array] | None = field(default=None, repr=False)  # qpos (nq,) of a choice
+    def __init__(
+        self,
+        landing: Landing | Maker,
+        over: Mapping[Name, tuple[float, float]],
+        start: Mapping[Name, float] | None,
+    ) -> None:
+        """What ``over`` says, checked; see `routh.robust.design`."""
+        if not over:
+            raise ValueError("over: got nothing to choose; wanted at least one name with its bounds")
+        keys = list(over)
+        self.names = tuple(" = ".join(_each(key)) for key in keys)
+        bounds = [real_array(f"over[{key!r}]", over[key], [(2,)], "(low, high)") for key in keys]
+        for key, (low, high) in zip(keys, bounds, strict=True):
+            if not low < high:
+                raise ValueError(f"over[{key!r}]: got ({low:g}, {high:g}); wanted low < high")
+        self.low, self.high = np.array(bounds).T  # (d,) each
+        self.posture: Callable[[Array], Array] | None = None  # qpos (nq,) of a choice
+        if isinstance(landing, Landing):
+            self._land, self.start, self.posture = _posed(landing, keys)
+        else:
+            self._land, self.start = _named(landing, keys), 0.5 * (self.low + self.high)
+        for key, value in (start or {}).items():
+            if key not in over:
+                raise ValueError(f"start: got {key!r}; wanted one of {', '.join(map(repr, keys))}")
+            self.start[keys.index(key)] = real(f"start[{key!r}]", value)
+        for key, value, (least, most) in zip(keys, self.start, bounds, strict=True):
+            if not least <= value <= most:
+                raise ValueError(
+                    f"over[{key!r}]: the design begins at {value:g}, outside of ({least:g}, {most:g})"
+                )
 
     def make(self, x: Array) -> Made:
         """The landing of a choice (d,); None where nothing lands, or the robot cannot be in that posture."""
         try:
-            return self.land(x)
+            return self._land(x)
         except (StateError, NoContactError):
             return None
 
@@ -145,36 +168,6 @@ class Choices:
     def share(self, x: Array) -> Array:
         """From values (d,) to shares of the ranges."""
         return (x - self.low) / (self.high - self.low)
-
-
-def choices(
-    landing: Landing | Maker,
-    over: Mapping[Name, tuple[float, float]],
-    start: Mapping[Name, float] | None,
-) -> Choices:
-    """What ``over`` says, checked; see `routh.robust.design`."""
-    if not over:
-        raise ValueError("over: got nothing to choose; wanted at least one name with its bounds")
-    keys = list(over)
-    bounds = [real_array(f"over[{key!r}]", over[key], [(2,)], "(low, high)") for key in keys]
-    for key, (low, high) in zip(keys, bounds, strict=True):
-        if not low < high:
-            raise ValueError(f"over[{key!r}]: got ({low:g}, {high:g}); wanted low < high")
-    low, high = np.array(bounds).T
-    if isinstance(landing, Landing):
-        made, middle, posture = _posed(landing, keys)
-    else:
-        made, middle, posture = _named(landing, keys), 0.5 * (low + high), None
-    for key, value in (start or {}).items():
-        if key not in over:
-            raise ValueError(f"start: got {key!r}; wanted one of {', '.join(map(repr, keys))}")
-        middle[keys.index(key)] = real(f"start[{key!r}]", value)
-    for key, value, (least, most) in zip(keys, middle, bounds, strict=True):
-        if not least <= value <= most:
-            raise ValueError(
-                f"over[{key!r}]: the design begins at {value:g}, outside of ({least:g}, {most:g})"
-            )
-    return Choices(tuple(" = ".join(_each(key)) for key in keys), low, high, middle, made, posture)
 
 
 def _named(make: Callable[..., T], keys: Sequence[Name]) -> Callable[[Array], T]:

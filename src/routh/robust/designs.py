@@ -17,7 +17,7 @@ from routh.models.landings import Landing
 from routh.problem import ImpactProblem
 from routh.progress import counted
 from routh.results import Column, Drawable, Tabular
-from routh.robust.candidates import Choices, Constraint, Made, Maker, Name, choices, problem_of
+from routh.robust.candidates import Choices, Constraint, Made, Maker, Name, problem_of
 from routh.robust.design_scores import ParameterScore, Score, make_score
 from routh.robust.worst import Wanted
 from routh.sampling.outcomes import Outcomes
@@ -378,7 +378,7 @@ def design(
     score = make_score(
         objective, of, integer("n", n, at_least=2), integer("seed", seed, at_least=0, at_most=2**63)
     )
-    able = choices(landing, over, start)
+    able = Choices(landing, over, start)
     search = Search(able, score, tuple(constraints), most)
     with counted(most, "designs at most") as search.watch:
         first = search.begin()

@@ -12,7 +12,6 @@ import math
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -144,24 +143,6 @@ def _mp4(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
         return write_bytes(target, made.read_bytes())
 
 
-@dataclass(frozen=True, eq=False)
-class _Stage:
-    """The picture that every frame is drawn into."""
-
-    fig: style.Figure
-    ax: style.Axes
-    cursor: style.Line2D | None  # the present time, in the panel of gaps
-    model: Drawn
-    futures: list[Trajectory]
-    title: str
-    magnify: float
-
-    def configuration(self, one: Trajectory, t: float) -> Array:
-        """What is drawn of one future at one time."""
-        q = np.array([np.interp(t, one.t, column) for column in one.q.T])
-        return _magnified(q, self.futures[0].q[0], self.magnify)
-
-
 def animate(
     model: Drawn,
     motion: Trajectory | Bundle,
@@ -198,8 +179,8 @@ def animate(
     times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))
     with style.context():
         wanted = None if magnify is None else real("magnify", magnify, above=0.0)
-        stage = _stage(model, futures, integer("width", width, at_least=64), title, wanted)
-        target = write_frames(_frames(stage, times), path, fps)
+        stage = _Stage(model, futures, integer("width", width, at_least=64), title, wanted)
+        target = write_frames(stage.frames(times), path, fps)
         style.close(stage.fig)
     return target
 
@@ -231,47 +212,6 @@ def touching(model: Model, futures: Sequence[Trajectory]) -> tuple[list[Array], 
     return gaps, np.flatnonzero(moving).tolist()
 
 
-def _stage(model: Drawn, futures: list[Trajectory], width: int, title: str, magnify: float | None) -> _Stage:
-    """Empty axes that hold the whole motion, with the obstacles, and the panel of gaps."""
-    seen = [q for one in futures for q in one.q[:: max(len(one) // 60, 1)]]
-    start = futures[0].q[0]
-    gaps, touched = touching(model, futures)
-    panel = _PANEL if touched and width >= 300 else 0.0
-    wide = width / 100
-    fig, axes = style.figure(1, 1, width=wide, height=wide)
-    ax: style.Axes = axes[0]
-    frame(ax, model, seen, pad=MARGIN)
-    if isinstance(model, SpatialModel):
-        magnify = 1.0
-    elif magnify is None:
-        motion = max(float(np.abs(q - start).max()) for q in seen)
-        magnify = _magnification(motion, float(np.ptp(ax.get_ylim())))
-    if magnify != 1.0:
-        frame(ax, model, [_magnified(q, start, magnify) for q in seen], pad=MARGIN)
-    across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
-    tall = min(max(wide * up / across, 0.4 * wide), wide)
-    middle = float(np.mean(ax.get_xlim()))
-    half = 0.5 * max(across, up * wide / tall)  # the ground reaches both sides of the picture
-    ax.set_xlim(middle - half, middle + half)
-    low, high = ax.get_ylim()
-    room = max(2.0 * half * tall / wide - up, 0.0)  # of flat scenes, above and below
-    ax.set_ylim(low - 0.3 * room, high + 0.7 * room)
-    if isinstance(model, PlanarModel):
-        draw_planes(ax, model)
-    tall += panel
-    tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
-    fig.set_layout_engine("none")
-    fig.set_size_inches(wide, tall)
-    fig.set_dpi(100)
-    ax.set_position((0.0, panel / tall, 1.0, 1.0 - panel / tall))
-    cursor = None
-    if panel:
-        below = fig.add_axes((0.6 / wide, 0.42 / tall, 1.0 - 0.8 / wide, (panel - 0.7) / tall))
-        draw_gaps(below, model, futures, gaps, touched)
-        cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9, clip_on=False)
-    return _Stage(fig, ax, cursor, model, futures, title, magnify)
-
-
 def draw_gaps(
     ax: style.Axes,
     model: Model,
@@ -294,31 +234,76 @@ def draw_gaps(
         ax.legend(**place, ncols=min(len(contacts), columns))
 
 
-def _draw(stage: _Stage, t: float) -> list[style.Artist]:
-    """Draw all futures at one time; the artists, so that they can be removed."""
-    ax = stage.ax
-    before = {*ax.lines, *ax.patches, *ax.texts}
-    first, *others = stage.futures
-    draw_bodies(ax, stage.model, stage.configuration(first, t))
-    for one in others:
-        draw_bodies(ax, stage.model, stage.configuration(one, t), ghost=True, color=style.SET, zorder=4.0)
-    words = f"{for_matplotlib(stage.title)}  t = {t:.3f} s".strip()
-    if stage.magnify != 1.0:
-        words += f"  motion drawn {stage.magnify:g} times as large"
-    ax.text(0.02, 0.98, words, transform=ax.transAxes, va="top", fontsize=9)
-    if stage.cursor is not None:
-        stage.cursor.set_xdata([t, t])
-    return [artist for artist in (*ax.lines, *ax.patches, *ax.texts) if artist not in before]
+class _Stage:
+    """The picture that every frame is drawn into: axes that hold the whole motion, and the panel of gaps."""
 
+    def __init__(
+        self, model: Drawn, futures: list[Trajectory], width: int, title: str, magnify: float | None
+    ) -> None:
+        seen = [q for one in futures for q in one.q[:: max(len(one) // 60, 1)]]
+        start = futures[0].q[0]
+        gaps, touched = touching(model, futures)
+        panel = _PANEL if touched and width >= 300 else 0.0
+        wide = width / 100
+        fig, axes = style.figure(1, 1, width=wide, height=wide)
+        ax: style.Axes = axes[0]
+        frame(ax, model, seen, pad=MARGIN)
+        if isinstance(model, SpatialModel):
+            magnify = 1.0
+        elif magnify is None:
+            motion = max(float(np.abs(q - start).max()) for q in seen)
+            magnify = _magnification(motion, float(np.ptp(ax.get_ylim())))
+        if magnify != 1.0:
+            frame(ax, model, [_magnified(q, start, magnify) for q in seen], pad=MARGIN)
+        across, up = float(np.ptp(ax.get_xlim())), float(np.ptp(ax.get_ylim()))
+        tall = min(max(wide * up / across, 0.4 * wide), wide)
+        middle = float(np.mean(ax.get_xlim()))
+        half = 0.5 * max(across, up * wide / tall)  # the ground reaches both sides of the picture
+        ax.set_xlim(middle - half, middle + half)
+        low, high = ax.get_ylim()
+        room = max(2.0 * half * tall / wide - up, 0.0)  # of flat scenes, above and below
+        ax.set_ylim(low - 0.3 * room, high + 0.7 * room)
+        if isinstance(model, PlanarModel):
+            draw_planes(ax, model)
+        tall += panel
+        tall = 2 * round(50 * tall) / 100  # encoders want even numbers of pixels
+        fig.set_layout_engine("none")
+        fig.set_size_inches(wide, tall)
+        fig.set_dpi(100)
+        ax.set_position((0.0, panel / tall, 1.0, 1.0 - panel / tall))
+        self.cursor: style.Line2D | None = None  # the present time, in the panel of gaps
+        if panel:
+            below = fig.add_axes((0.6 / wide, 0.42 / tall, 1.0 - 0.8 / wide, (panel - 0.7) / tall))
+            draw_gaps(below, model, futures, gaps, touched)
+            self.cursor = below.axvline(futures[0].t[0], color=style.BLACK, linewidth=0.9, clip_on=False)
+        self.fig, self.ax, self.model, self.futures = fig, ax, model, futures
+        self.title, self.magnify = title, magnify
 
-def _frames(stage: _Stage, times: Array) -> Iterator[np.ndarray]:
-    """The pictures one by one, (h, w, 3) uint8."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    def frames(self, times: Array) -> Iterator[np.ndarray]:
+        """The pictures one by one, (h, w, 3) uint8."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    canvas = FigureCanvasAgg(stage.fig)
-    for t in times:
-        artists = _draw(stage, float(t))
-        canvas.draw()
-        yield np.array(canvas.buffer_rgba())[:, :, :3]
-        for artist in artists:
-            artist.remove()
+        canvas = FigureCanvasAgg(self.fig)
+        for t in times:
+            artists = self._draw(float(t))
+            canvas.draw()
+            yield np.array(canvas.buffer_rgba())[:, :, :3]
+            for artist in artists:
+                artist.remove()
+
+    def _draw(self, t: float) -> list[style.Artist]:
+        """Draw all futures at one time; the artists, so that they can be removed."""
+        ax = self.ax
+        before = {*ax.lines, *ax.patches, *ax.texts}
+        for k, one in enumerate(self.futures):
+            q = np.array([np.interp(t, one.t, column) for column in one.q.T])
+            shown = _magnified(q, self.futures[0].q[0], self.magnify)
+            look: style.Look = {"ghost": True, "color": style.SET, "zorder": 4.0} if k else {}
+            draw_bodies(ax, self.model, shown, **look)
+        words = f"{for_matplotlib(self.title)}  t = {t:.3f} s".strip()
+        if self.magnify != 1.0:
+            words += f"  motion drawn {self.magnify:g} times as large"
+        ax.text(0.02, 0.98, words, transform=ax.transAxes, va="top", fontsize=9)
+        if self.cursor is not None:
+            self.cursor.set_xdata([t, t])
+        return [artist for artist in (*ax.lines, *ax.patches, *ax.texts) if artist not in before]
