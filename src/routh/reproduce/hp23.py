@@ -85,11 +85,12 @@ class SetStudy:
 
     def text(self) -> str:
         """How it was sampled."""
-        several = ", and some that take a random solution where a step has several"
+        more = ", and some that take a random solution where a step has several"
         return (
             f"{len(self.shown.outcomes)} samples with the paper's step of {self.system.paper.step:g} N s "
-            f"give the velocities on the way. The ends, and the statements below, are those of {len(self.wide)} "
-            f"samples: these, further ones with unequal steps{several if self.wide.problem.nc == 2 else ''}. "
+            f"give the velocities on the way. The ends, and the statements below, are those of "
+            f"{len(self.wide)} samples: these, further ones with unequal steps"
+            f"{more if self.wide.problem.nc == 2 else ''}. "
             f"That something never happens was tried with {MEMBERS} samples by events, solutions of (39) all."
         )
 
