@@ -175,11 +175,6 @@ class Touchdown:
     to_world: Array  # (6, 6) orthogonal: from the root's velocities to those of its origin and its rotation
     held: tuple[str, ...] = field(default=())  # joints
 
-    @property
-    def ups(self) -> Array:
-        """Normals from the ground to the body, (nc, 3)."""
-        return self.seen.up
-
     @cached_property
     def problem(self) -> RobotProblem:
         """The impact of all contacts within reach, inelastic."""
@@ -235,7 +230,7 @@ class Touchdown:
         """Which contacts carry the body once it has come down, (k,): those within a slope of the ground."""
         dist = self.seen.dist
         first = int(np.argmin(dist))
-        up = self.ups.sum(axis=0) / max(len(dist), 1)
+        up = self.seen.up.sum(axis=0) / max(len(dist), 1)
         apart = self.points - self.points[first]
         across = apart - (apart @ up)[:, None] * (up / max(float(up @ up), 1e-300))
         level = np.sqrt(np.einsum("ij,ij->i", across, across))

@@ -206,13 +206,13 @@ def _supports(footings: Sequence[_Footing], unevenness: float | None) -> list[Su
 
 
 def _ground_normal(down: Touchdown) -> Array:
-    mean = down.ups.sum(axis=0)
+    mean = down.seen.up.sum(axis=0)
     up: Array = mean / max(math.hypot(*mean.tolist()), 1e-300)
-    along = down.ups @ up
+    along = down.seen.up @ up
     worst = int(along.argmin())
     if not along[worst] > _PARALLEL_COSINE:
         raise ValueError(
-            f"ground: the normal at {down.seen.names[worst]} is {down.ups[worst].round(3).tolist()}, "
+            f"ground: the normal at {down.seen.names[worst]} is {down.seen.up[worst].round(3).tolist()}, "
             f"those of all contacts have the mean {up.round(3).tolist()}; wanted flat ground"
         )
     return up

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -190,14 +190,8 @@ def over_ground(around: Surroundings, ground: float, reach: float) -> list[Touch
 
 def mass_matrix(model: Model, data: Data, q: Array) -> Array:
     """The mass matrix with armature, (nv, nv)."""
-    upper = np.asarray(engine().crba(model, data, q))
-    return np.where(_lower(model.nv), upper.T, upper)
-
-
-@lru_cache(maxsize=16)
-def _lower(n: int) -> np.ndarray:
-    """Where a matrix (n, n) is below its diagonal."""
-    return np.tri(n, k=-1, dtype=bool)
+    upper = np.triu(engine().crba(model, data, q))
+    return np.asarray(upper + np.triu(upper, 1).T)
 
 
 def point_jacobian(model: Model, data: Data, joint: int, point: Array) -> Array:
