@@ -24,38 +24,13 @@ from routh import tolerances
 from routh.constraints.system import ActingRows, DenseMass, flat_rows, residuals_of
 from routh.friction.cones import ContactMode
 from routh.kernels.constraints import data as kernel
-from routh.kernels.constraints.data import make_scratch
+from routh.kernels.constraints.data import Modes, make_modes, make_scratch
 from routh.kernels.constraints.settle import COLD, GIVEN, solve_rows
 from routh.lcp import convex
 from routh.validation import Array, DenseOrSparse
 
 SEPARATES, STICKS, SLIDES = ContactMode
 _MAX_PROGRAMS = 30
-
-
-@dataclass(eq=False)
-class Modes:
-    """What every row does: unilateral rows on or off, contacts open, stuck or slipping along a direction."""
-
-    active: np.ndarray  # (nu,) bool
-    mode: np.ndarray  # (nc,) int
-    direction: Array  # (nc, nt), unit where slipping
-    weakening: Array  # (nc,), mu lambda_n / |tau| where slipping
-
-    @staticmethod
-    def none(rows: ActingRows) -> Modes:
-        """Nothing acts."""
-        idle = np.zeros(rows.nu, dtype=bool), np.zeros(rows.nc, dtype=np.int64)
-        return Modes(*idle, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
-
-    @staticmethod
-    def slipping(rows: ActingRows, active: np.ndarray, mode: np.ndarray, pull: Array, limit: Array) -> Modes:
-        """Those that slide slip along ``pull`` (nc, nt) N; friction gives ``limit`` (nc,) N at most."""
-        size = np.linalg.norm(pull, axis=1)
-        moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
-        safe = np.where(moving, size, 1.0)
-        direction = np.where(moving[:, None], pull / safe[:, None], 0.0)
-        return Modes(active, mode, direction, np.where(moving, np.minimum(limit / safe, 1.0), 0.0))
 
 
 def can_stick(rows: ActingRows) -> np.ndarray:
@@ -72,11 +47,12 @@ class ModeRows:
 
     def __init__(self, rows: ActingRows, modes: Modes) -> None:
         nb, nu, nc, nt = rows.nb, rows.nu, rows.nc, rows.nt
+        mode = modes.acts[nu:]
         tangent = np.arange(nc * nt).reshape(nc, nt) + rows.tangents.start
-        linear = np.concatenate([np.arange(nb), nb + np.flatnonzero(modes.active)]).astype(int)
-        closed = np.flatnonzero(modes.mode != SEPARATES)
-        stuck = np.flatnonzero(modes.mode == STICKS)
-        self.slipping = np.flatnonzero((modes.mode == SLIDES) & can_stick(rows))
+        linear = np.concatenate([np.arange(nb), nb + np.flatnonzero(modes.acts[:nu])]).astype(int)
+        closed = np.flatnonzero(mode != SEPARATES)
+        stuck = np.flatnonzero(mode == STICKS)
+        self.slipping = np.flatnonzero((mode == SLIDES) & can_stick(rows))
         self.plain = np.concatenate([linear, nb + nu + closed, tangent[stuck].ravel()]).astype(int)
         self.pressing = len(linear) + np.searchsorted(closed, self.slipping)  # their normals among the few
         self.across = tangent[self.slipping] if nt == 2 else tangent[:0]  # (s, nt) rows of the friction
@@ -173,9 +149,8 @@ def solve_coulomb(rows: ActingRows, modes: Modes | None = None, *, start: int = 
     """
     layout, terms, entries, order = flat_rows(rows)
     own = make_scratch(layout, entries)
-    modes, start = (Modes.none(rows), COLD) if modes is None else (modes, start)
-    acts = np.concatenate([modes.active, modes.mode]).astype(np.int64)
-    found = kernel.Modes(acts, modes.direction.copy(), modes.weakening.copy())
+    idle = make_modes(rows.nu, rows.nc, rows.nt)
+    found, start = (idle, COLD) if modes is None else (Modes(*(one.copy() for one in modes)), start)
     enough = tolerances.COULOMB_ITERATION
     left, solves = solve_rows(layout, terms, float(rows.h), own, found, enough, start)
     residual = max(left) if np.all(np.isfinite(left)) else np.inf
@@ -183,11 +158,10 @@ def solve_coulomb(rows: ActingRows, modes: Modes | None = None, *, start: int = 
         nothing = residuals_of(rows, np.zeros(len(rows))).largest
         if not residual < nothing:  # none of the modes was better than no force at all
             none = np.zeros(len(rows)), np.zeros(rows.mass.nv)
-            return CoulombResult(*none, Modes.none(rows), solves, nothing)
+            return CoulombResult(*none, make_modes(rows.nu, rows.nc, rows.nt), solves, nothing)
     acceleration = np.empty(rows.mass.nv)
     acceleration[order] = own.motion[kernel.BEST]
-    told = Modes(found.acts[: rows.nu] == 1, found.acts[rows.nu :], found.direction, found.weakening)
-    return CoulombResult(own.rows[kernel.KEPT].copy(), acceleration, told, solves, float(residual))
+    return CoulombResult(own.rows[kernel.KEPT].copy(), acceleration, found, solves, float(residual))
 
 
 def solve_cone(rows: ActingRows) -> CoulombResult:
@@ -230,7 +204,12 @@ def modes_of(rows: ActingRows, force: Array) -> Modes:
     missing = np.linalg.norm(short[rows.tangents].reshape(shape), axis=1)
     stuck = can_stick(rows) & (limit - np.linalg.norm(held, axis=1) > missing)
     mode = np.where(pushes[rows.normals], np.where(stuck, STICKS, SLIDES), SEPARATES)
-    return Modes.slipping(rows, pushes[nb : nb + nu], mode, tau, limit)
+    size = np.linalg.norm(tau, axis=1)
+    moving = (mode == SLIDES) & can_stick(rows) & (size > 0.0)
+    safe = np.where(moving, size, 1.0)
+    direction = np.where(moving[:, None], tau / safe[:, None], 0.0)
+    acts = np.concatenate([pushes[nb : nb + nu], mode]).astype(np.int64)
+    return Modes(acts, direction, np.where(moving, np.minimum(limit / safe, 1.0), 0.0))
 
 
 class AssociatedProgram:

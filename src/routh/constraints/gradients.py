@@ -21,12 +21,13 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.constraints.compliance import STEEL, Compliance, from_model
-from routh.constraints.friction import SEPARATES, SLIDES, STICKS, ModeRows, Modes
+from routh.constraints.friction import SEPARATES, SLIDES, STICKS, ModeRows
 from routh.constraints.inverse import input_count
 from routh.constraints.solve import ConstraintForces, gather, scatter
 from routh.constraints.springs import solve_springs
 from routh.constraints.system import TANGENTIAL_DAMPER, ActingRows, ConstrainedSystem, force_scale
 from routh.constraints.types import Contact, StateConstraint
+from routh.kernels.constraints.data import Modes
 from routh.models.base import Model, State, slope_at_zero
 from routh.validation import Array, choice, real_array
 
@@ -49,7 +50,7 @@ def linearise(forces: ConstraintForces) -> Linearised:
     """The smooth system of a solution's modes."""
     rows = forces.system.rows
     force, rate = gather(forces.system, forces.forces), gather(forces.system, forces.rates)
-    mode = forces.acting.mode
+    mode = forces.acting.acts[rows.nu :]
     wish = -rows.K * rows.phi - (rows.X / rows.h) * rate
     tau = wish[rows.tangents].reshape(rows.nc, rows.nt)
     size = np.linalg.norm(tau, axis=1)
@@ -57,7 +58,7 @@ def linearise(forces: ConstraintForces) -> Linearised:
     size = np.where(slides, size, 1.0)
     slip = np.where(slides[:, None], tau / size[:, None], 0.0)
     weakening = np.where(slides, np.clip(rows.mu * force[rows.normals] / size, 0.0, 1.0), 0.0)
-    modes = Modes(forces.acting.active, mode, slip, weakening)
+    modes = forces.acting._replace(direction=slip, weakening=weakening)
     few = ModeRows(rows, modes)
     margin = margin_of(forces, modes, force, wish)
     return Linearised(rows, few, forces.v, force, rate, mode != SEPARATES, slip, margin)
@@ -71,14 +72,14 @@ def margin_of(forces: ConstraintForces, modes: Modes, force: Array, wish: Array)
     rows, nb, nu = forces.system.rows, forces.system.rows.nb, forces.system.rows.nu
     weight = 1.0 / (1.0 + rows.X * rows.a)
     scale = force_scale(rows, force)
-    acts = np.concatenate([modes.active, modes.mode != SEPARATES])
+    mode, acts = modes.acts[nu:], modes.acts != SEPARATES
     one_sided = slice(nb, nb + nu + rows.nc)
     room = [np.where(acts, force[one_sided], -(weight * wish)[one_sided]) / scale]
     held, tau = (np.linalg.norm(x[rows.tangents].reshape(rows.nc, rows.nt), axis=1) for x in (force, wish))
     least = weight[rows.tangents].reshape(rows.nc, rows.nt).min(axis=1, initial=1.0)
     limit = rows.mu * force[rows.normals]
-    room.append(((limit - held) / scale)[modes.mode == STICKS])
-    room.append(((tau - limit) * least / scale)[(modes.mode == SLIDES) & (rows.mu > 0.0)])
+    room.append(((limit - held) / scale)[mode == STICKS])
+    room.append(((tau - limit) * least / scale)[(mode == SLIDES) & (rows.mu > 0.0)])
     for item in forces.system.constraints:
         if isinstance(item, Contact):
             travel, size = rows.h * (abs(item.Jn) @ np.abs(forces.system.v)), np.abs(item.phi)

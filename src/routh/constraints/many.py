@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from routh import tolerances
-from routh.constraints.friction import CoulombResult, Modes
+from routh.constraints.friction import CoulombResult
 from routh.constraints.solve import ConstraintForces, gather, name_of, solve, told
 from routh.constraints.system import (
     KINDS,
@@ -21,7 +21,7 @@ from routh.constraints.system import (
 )
 from routh.constraints.types import Contact
 from routh.kernels.common.slices import run_slices
-from routh.kernels.constraints.data import Scratch, make_modes, make_scratch
+from routh.kernels.constraints.data import Modes, Scratch, make_modes, make_scratch
 from routh.kernels.constraints.settle import COLD, WARM, Solved, Steps, solve_steps
 from routh.status import Status
 from routh.validation import Array, DenseOrSparse, integer
@@ -69,9 +69,8 @@ class ManyForces:
         at = gather(system, _numbers(system)).astype(np.int64)
         acts = np.concatenate([np.ones(rows.nb), modes.acts[k]])  # of all rows but the tangents
         contacts = at[rows.normals] - (len(acts) - modes.weakening.shape[1])
-        active = acts[at[rows.nb : rows.nb + rows.nu]] == 1
-        kept = modes.direction[k][contacts], modes.weakening[k][contacts]
-        shown = Modes(active, acts[at[rows.normals]].astype(np.int64), *kept)
+        does = acts[at[rows.nb : rows.tangents.start]].astype(np.int64)
+        shown = Modes(does, modes.direction[k][contacts], modes.weakening[k][contacts])
         numbers = int(self.iterations[k]), float(self.residual[k])
         force, acceleration = self.found.force[k][at], self.found.acceleration[k]
         return told(system, CoulombResult(force, acceleration, shown, *numbers), name_of(rows))

@@ -13,7 +13,6 @@ from routh.constraints.friction import (
     SLIDES,
     STICKS,
     CoulombResult,
-    Modes,
     can_stick,
     solve_cone,
     solve_coulomb,
@@ -22,6 +21,7 @@ from routh.constraints.springs import solve_active_set
 from routh.constraints.system import ActingRows, ConstrainedSystem, residuals_of
 from routh.constraints.types import Contact
 from routh.friction.cones import ContactMode
+from routh.kernels.constraints.data import Modes, make_modes
 from routh.kernels.constraints.scaling import Residuals
 from routh.kernels.constraints.settle import WARM
 from routh.status import Status
@@ -80,7 +80,7 @@ class ConstraintForces:
     def numbered_modes(self) -> tuple[Array, ...]:
         """One array per constraint: 1 where rows act; of contacts `ContactMode` and slip direction."""
         acts, modes = np.ones(self.system.rows.nb), self.acting
-        flat = np.concatenate([acts, modes.active, modes.mode, modes.direction.ravel()])
+        flat = np.concatenate([acts, modes.acts, modes.direction.ravel()])
         return scatter(self.system, flat)
 
 
@@ -111,9 +111,8 @@ def modes_before(system: ConstrainedSystem, earlier: ConstraintForces | None) ->
     if earlier is None or sizes != [len(item) for item in system.constraints]:
         return None
     rows, flat = system.rows, gather(system, earlier.numbered_modes())
-    direction = flat[rows.tangents].reshape(rows.nc, rows.nt)
-    active = flat[rows.nb : rows.nb + rows.nu] != 0.0
-    return Modes(active, flat[rows.normals].astype(np.int64), direction, np.zeros(rows.nc))
+    acts, direction = flat[rows.nb : rows.tangents.start], flat[rows.tangents].reshape(rows.nc, rows.nt)
+    return Modes(acts.astype(np.int64), direction, np.zeros(rows.nc))
 
 
 SOLVERS = ("auto", "newton", "cone-program")
@@ -174,7 +173,8 @@ def name_of(rows: ActingRows) -> str:
 def _energy(rows: ActingRows, modes: Modes | None, solver: str) -> tuple[CoulombResult, str]:
     name = name_of(rows)
     if name == "none":
-        return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), Modes.none(rows), 0, 0.0), name
+        idle = make_modes(rows.nu, rows.nc, rows.nt)
+        return CoulombResult(np.zeros(0), np.zeros(rows.mass.nv), idle, 0, 0.0), name
     if name == "newton" and solver == "cone-program":
         return solve_cone(rows), solver
     found = solve_coulomb(rows, modes, start=WARM)
@@ -195,9 +195,9 @@ def _frictionless(rows: ActingRows) -> CoulombResult:
     found = solve_active_set(plain)
     force = np.zeros(len(rows))
     force[: len(plain)] = plain.S * found.y
-    active = found.active[rows.nb :]
-    mode = np.where(active[rows.nu :], SLIDES, SEPARATES)
-    shown = Modes(active[: rows.nu], mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
+    shown = make_modes(rows.nu, rows.nc, rows.nt)
+    shown.acts[:] = found.active[rows.nb :]
+    shown.acts[rows.nu :] *= SLIDES
     return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0)
 
 
@@ -205,9 +205,9 @@ def _ends(rows: ActingRows, found: CoulombResult) -> tuple[Array, Array]:
     """Rates and deformations at the end of the step, (n,), without the cancellation of stiff rows."""
     rate = rows.w + rows.h * (rows.G @ found.acceleration)
     end = rows.phi + rows.h * rate
-    mode = found.modes.mode
+    mode = found.modes.acts[rows.nu :]
     stuck = np.repeat(mode == STICKS, rows.nt)
-    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.active, mode != SEPARATES, stuck])
+    acts = np.concatenate([np.ones(rows.nb, bool), found.modes.acts != SEPARATES, stuck])
     lawful = acts & (rows.X * rows.a > 1.0)
     stiff = np.where(rows.X > 0.0, rows.h * rows.K + rows.B, 1.0)
     # lambda = -K phi_1 - B rate and phi_1 = phi_0 + h rate, solved for rate and for phi_1

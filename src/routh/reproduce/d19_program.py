@@ -14,10 +14,11 @@ import numpy as np
 from scipy import sparse
 
 from routh import tolerances
-from routh.constraints.friction import SEPARATES, SLIDES, STICKS, Modes
+from routh.constraints.friction import SEPARATES, SLIDES, STICKS
 from routh.constraints.solve import ConstraintForces, scatter
 from routh.constraints.springs import least_squares
 from routh.constraints.system import ActingRows, ConstrainedSystem, DenseMass, SparseMass, residuals_of
+from routh.kernels.constraints.data import Modes
 from routh.lcp import convex
 from routh.status import Status
 from routh.validation import Array, DenseOrSparse
@@ -194,5 +195,5 @@ def _modes(rows: ActingRows, force: Array) -> Modes:
     mode = np.where(
         normal > 1e-7 * scale, np.where(held < rows.mu * normal * (1.0 - 1e-5), STICKS, SLIDES), SEPARATES
     )
-    active = force[rows.nb : rows.nb + rows.nu] > 1e-7 * scale
-    return Modes(active, mode, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
+    acts = np.concatenate([force[rows.nb : rows.nb + rows.nu] > 1e-7 * scale, mode]).astype(np.int64)
+    return Modes(acts, np.zeros((rows.nc, rows.nt)), np.zeros(rows.nc))
