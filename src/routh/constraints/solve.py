@@ -191,10 +191,8 @@ def _energy(rows: ActingRows, modes: Modes | None, solver: str) -> tuple[Coulomb
 
 def _frictionless(rows: ActingRows) -> CoulombResult:
     """By orthogonal transformations and, where full steps would cycle, a line search."""
-    plain = rows.frictionless()
-    found = solve_active_set(plain)
-    force = np.zeros(len(rows))
-    force[: len(plain)] = plain.S * found.y
+    found, force = solve_active_set(rows), np.zeros(len(rows))
+    force[: rows.tangents.start] = rows.S[: rows.tangents.start] * found.y
     shown = make_modes(rows.nu, rows.nc, rows.nt)
     shown.acts[:] = found.active[rows.nb :]
     shown.acts[rows.nu :] *= SLIDES

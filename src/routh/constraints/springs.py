@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from routh.constraints.system import ActingRows, DenseMass, Mass, SparseMass
+from routh.constraints.system import ActingRows, Mass, SparseMass
 from routh.validation import Array, DenseOrSparse
 
 #: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
@@ -143,7 +143,7 @@ def _sparse(
 
 @dataclass(frozen=True, eq=False)
 class ActiveSetResult:
-    """Scaled forces, the acceleration they cause, which rows act, and what it took."""
+    """Of n rows, all but tangents: scaled forces, the acceleration by them, which act, and what it took."""
 
     y: Array  # (n,)
     acceleration: Array  # (nv,)
@@ -158,46 +158,35 @@ def solve_active_set(rows: ActingRows, active: np.ndarray | None = None) -> Acti
     ``a`` minimises the strictly convex, piecewise quadratic
     ``a^T M a / 2 + |c_b - S G_b a|^2 / 2 + |max(0, c_u - S G_u a)|^2 / 2``; Newton's method with an exact
     line search ends after finitely many steps on such a function. Full steps are tried first, since they
-    nearly always end sooner; ``active`` (n,) is where to start.
+    nearly always end sooner; ``active`` (n,) is where to start. Contacts count by their normals alone.
     """
-    bilateral = np.arange(len(rows)) < rows.nb
-    active = np.ones(len(rows), dtype=bool) if active is None else active | bilateral
-    a = np.zeros(rows.mass.nv)
+    n, a = rows.tangents.start, np.zeros(rows.mass.nv)
+    G, S, c, bilateral = rows.G[:n], rows.S[:n], rows.c[:n], np.arange(n) < rows.nb
+    active = np.ones(n, dtype=bool) if active is None else active | bilateral
     for iteration in range(1, _MAX_ITERATIONS + 1):
-        y, target = _solve_active(rows, active)
-        slack = rows.c - rows.S * (rows.G @ target)
-        wanted = bilateral | np.where(active, y > 0.0, slack > 0.0)
+        y, own = np.zeros(n), G[active]
+        y[active], target = solve_springs(rows.mass, own, own, S[active], c[active])
+        wanted = bilateral | np.where(active, y > 0.0, c - S * (G @ target) > 0.0)
         if np.array_equal(wanted, active):
             return ActiveSetResult(y, target, active, iteration, True)
         if iteration <= _PLAIN:
             a, active = target, wanted
         else:
-            a = a + _exact_step(rows, bilateral, a, target - a) * (target - a)
-            active = bilateral | (rows.c - rows.S * (rows.G @ a) > 0.0)
+            ahead = target - a
+            push, left, rate = rows.mass.M @ ahead, c - S * (G @ a), S * (G @ ahead)
+            step = _exact_step(left, rate, bilateral, float(a @ push), float(ahead @ push))
+            a, active = a + step * ahead, bilateral | (left - step * rate > 0.0)
     return ActiveSetResult(y, target, active, _MAX_ITERATIONS, False)
 
 
-def _solve_active(rows: ActingRows, active: np.ndarray) -> tuple[Array, Array]:
-    y = np.zeros(len(rows))
-    every = bool(active.all())
-    if isinstance(rows.mass, DenseMass) and active.any():
-        N, c = (rows.N, rows.c) if every else (rows.N[active], rows.c[active])
-        y[active], x = least_squares(N, c)
-        return y, rows.mass.unwhiten(x)
-    G = rows.G if every else rows.G[active]
-    y[active], a = solve_springs(rows.mass, G, G, rows.S[active], rows.c[active])
-    return y, a
+def _exact_step(left: Array, rate: Array, bilateral: np.ndarray, start: float, inertia: float) -> float:
+    """The minimiser along a direction of descent: the root of an increasing piecewise linear slope.
 
-
-def _exact_step(rows: ActingRows, bilateral: np.ndarray, a: Array, direction: Array) -> float:
-    """The minimiser along a direction of descent: the root of an increasing piecewise linear slope."""
-    Mp = rows.mass.M @ direction
-    inertia, start = float(direction @ Mp), float(a @ Mp)
-    value = rows.c - rows.S * (rows.G @ a)
-    rate = rows.S * (rows.G @ direction)
+    ``left`` (n,) is what springs push, which falls at ``rate``.
+    """
 
     def slope(step: float) -> float:
-        pushed = value - step * rate
+        pushed = left - step * rate
         pushed = np.where(bilateral | (pushed > 0.0), pushed, 0.0)
         return start + step * inertia - float(rate @ pushed)
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -235,27 +234,11 @@ class ActingRows:
         return self.mass.whiten(self.G)
 
     @cached_property
-    def N(self) -> Array:
-        """Scaled rows ``S G L^-T`` of a dense system, (n, nv)."""
-        return self.S[:, None] * self.white
-
-    @cached_property
     def a(self) -> Array:
         """Diagonal of ``G M^-1 G^T``, (n,)."""
         if isinstance(self.mass, DenseMass):
             return np.einsum("ij,ij->i", self.white, self.white)
         return self.mass.diagonal(self.G)
-
-    def frictionless(self) -> ActingRows:
-        """The same rows with the contact normals as unilateral rows and without the tangents."""
-        if self.nc == 0:
-            return self
-        keep, plain = slice(0, self.tangents.start), copy.copy(self)
-        plain.G, plain.nu, plain.nc = self.G[keep], self.nu + self.nc, 0
-        for name in ("phi", "K", "B", "gamma", "X", "S", "w", "c", "a", "white", "N"):
-            if name in self.__dict__:
-                setattr(plain, name, getattr(self, name)[keep])
-        return plain
 
     @property
     def numbers(self) -> Array:
