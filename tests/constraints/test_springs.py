@@ -58,15 +58,14 @@ def test_redundant_rows_are_exact_to_what_the_data_determine(trial):
 
 
 @pytest.mark.parametrize("trial", range(20))
-def test_many_rows_on_one_body_by_their_gram_matrix(trial):
+def test_many_rows_on_one_body(trial):
     rng = np.random.default_rng(300 + trial)
     N = 10.0 ** rng.uniform(-3, 4) * rng.uniform(0.5, 1.0, size=(16, 3))
     c = N @ rng.normal(size=3) + 1e-6 * rng.normal(size=16)
-    y, x = springs._gram(N, c)
+    y, x = least_squares(N, c)
     truth = exact(N, N, c)
     assert np.abs(y - truth).max() < 50 * np.finfo(float).eps * np.abs(c).max()
     assert np.abs(x - N.T @ truth).max() < 1e-9 * np.abs(x).max()
-    assert springs._gram(1e6 * N, c) is None or np.square(1e6 * N).sum() < 1e10
 
 
 @pytest.mark.parametrize("trial", range(20))

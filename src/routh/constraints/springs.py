@@ -22,12 +22,8 @@ from routh.validation import Array, DenseOrSparse
 
 #: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
 _AUGMENTED_ROWS = 240
-#: rows per velocity above which they are certainly redundant
-_MANY_ROWS = 4
 #: active sets tried before the line search takes over, and at most; each is one linear solve
 _PLAIN, _MAX_ITERATIONS = 12, 200
-#: sum of the squares of N up to which its Gram matrix keeps six digits or more, before refinement
-_GRAM_STIFFNESS = 1e10
 
 
 def solve_springs(
@@ -59,10 +55,6 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
     does not cancel as the subtraction would.
     """
     n, nv = N.shape
-    if n >= _MANY_ROWS * nv:
-        found = _gram(N, c)
-        if found is not None:
-            return found
     W, b = np.empty((n + nv, nv), order="F"), np.empty(n + nv)
     size = np.abs(N).max(axis=1)
     graded = size.min() < 1e-2 * size.max()  # their order matters
@@ -80,27 +72,6 @@ def least_squares(N: Array, c: Array) -> tuple[Array, Array]:
     rhs[:nv] = 0.0
     residual = _apply(factor, tau, rhs, "N")
     y[order] = np.concatenate([residual[:heavy], residual[heavy + nv :]])
-    return y, x
-
-
-def _gram(N: Array, c: Array) -> tuple[Array, Array] | None:
-    """The same by the (nv, nv) Gram matrix and a step of refinement; None where that is not safe.
-
-    Many rows of like size on few bodies are redundant, and then the subtraction ``c - N x`` loses no more
-    than the data do: one rounding of c.
-    """
-    squares = np.einsum("ij,ij->i", N, N)
-    if not (squares.sum() < _GRAM_STIFFNESS and squares.min() > 1e-4 * squares.max()):
-        return None
-    gram = N.T @ N
-    gram.ravel()[:: len(gram) + 1] += 1.0
-    factor, info = lapack.dpotrf(gram, lower=1)
-    if info:
-        return None
-    x, y = np.zeros(N.shape[1]), c
-    for _ in range(2):
-        x = x + lapack.dpotrs(factor, N.T @ y - x, lower=1)[0]
-        y = c - N @ x
     return y, x
 
 
