@@ -82,3 +82,11 @@ def test_scan_and_sweep_say_it_of_their_landings(routh_command, tmp_path):
     assert json.loads(out)["regimes"] == {"stiff": 1, "tilted": 2}
     _, out, _ = routh_command("sweep", LANDER, *words, "--out", tmp_path / "study", "--executor", "here")
     assert line in " ".join(out.split())
+
+
+@pytest.mark.parametrize(("command", "out"), [("scan", "a.png"), ("sweep", "study")])
+def test_a_measure_that_there_is_not_is_refused(routh_command, tmp_path, command, out):
+    words = (LANDER, "--drop", 1.0, "--over", "roll=0", "--measure", "tiping", "--samples", 4)
+    code, _, said = routh_command(command, *words, "--out", tmp_path / out)
+    assert code == 2
+    assert said.startswith("routh: error: --measure: got 'tiping'")

@@ -201,13 +201,7 @@ class _Catcher:
             self._forward()
             approach, active = self.approaching()
             fastest = max(fastest, approach)
-        length = float(self.data.time) - start
-        return self._caught(before, start, length, momentum, pairs)
-
-    def _caught(
-        self, before: MjData, start: float, length: float, momentum: Array, pairs: set[tuple[str, str]]
-    ) -> Caught | None:
-        asked = self.simultaneity
+        length, asked = float(self.data.time) - start, self.simultaneity
         rules = Rules(window=max(length, asked.horizon), touching=asked.near, **self.options)
         try:
             found = build(self.model, before, rules, pairs=pairs)

@@ -108,6 +108,10 @@ def _motions(
     model: MjModel, found: Landing, outcomes: Outcomes, wanted: FilmRequest, times: Array
 ) -> tuple[Array, Ghosts]:
     """MuJoCo's own motion (k, nq), and the ghosts."""
+    from routh.laws import SetValued
+    from routh.models.base import State
+    from routh.models.mujoco.model import MujocoModel
+    from routh.sim import simulate_many
     from routh.sim.futures import fall, follow
     from routh.viz.robot_film import Ghosts
 
@@ -125,24 +129,14 @@ def _motions(
     frames = len(after) - 1
     own = follow(model, found.qpos, found.qvel[None], duration=float(after[-1]), frames=frames).q[0]
     if wanted.robot.rigid:
-        groups, labels = np.zeros(wanted.futures or FUTURES, dtype=int), ["futures"]
-        q = _rigid(model, found, wanted, after)
+        count, start = wanted.futures or FUTURES, State(found.qpos, found.qvel)
+        groups, labels = np.zeros(count, dtype=int), ["futures"]
+        many: Options = {"n": count, "duration": float(after[-1]), "seed": wanted.seed}
+        robot = MujocoModel(model, self_contacts=False)
+        bundle = simulate_many(robot, start, law=SetValued(), window=found.window, **many)
+        q = np.array([bundle.at(float(t))[0] for t in after])
     else:
         velocities = problem.lift(outcomes.v[chosen])
         q = follow(model, found.qpos, velocities, duration=float(after[-1]), frames=frames).q.swapaxes(0, 1)
     waiting = np.repeat(before[:, None], q.shape[1], axis=1)
     return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)
-
-
-def _rigid(model: MjModel, found: Landing, wanted: FilmRequest, times: Array) -> Array:
-    """Futures with rigid contacts throughout, (k, n, nq)."""
-    from routh.laws import SetValued
-    from routh.models.base import State
-    from routh.models.mujoco.model import MujocoModel
-    from routh.sim import simulate_many
-
-    robot, start = MujocoModel(model, self_contacts=False), State(found.qpos, found.qvel)
-    many: Options = {"n": wanted.futures or FUTURES, "duration": float(times[-1]), "seed": wanted.seed}
-    many["window"] = found.window
-    bundle = simulate_many(robot, start, law=SetValued(), **many)
-    return np.array([bundle.at(float(t))[0] for t in times])

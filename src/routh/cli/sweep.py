@@ -41,7 +41,7 @@ def source_of(
     """Where the problems come from: a robot's landing, or a system by name; ``axes`` are told by points."""
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
-        if choice("--measure", request.measure, MEASURES) == "tipping":
+        if request.measure == "tipping":
             raise ValueError(f"--measure: {source} is not a robot file; wanted one for tipping")
         if request.window is not None:
             raise ValueError(f"--window: {source} is not a robot file; wanted .xml or .urdf")
@@ -71,7 +71,8 @@ def run_sweep(
     """Make the study of a system or a robot and compute it; the exit code."""
     if not request.over:
         raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
-    axes, tips = grid_from_text(request.over).axes, request.measure == "tipping"
+    axes = grid_from_text(request.over).axes
+    tips = choice("--measure", request.measure, MEASURES) == "tipping"
     measure = [tipping(request.samples) if tips else ambiguity(request.samples)]
     problems = source_of(source, landed, robot, request, axes, output)
     made = study(folder, problems=problems, over=axes, measure=measure, seed=request.seed)

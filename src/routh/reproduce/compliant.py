@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,14 +28,16 @@ SOFTEST = 1e6  # N/m
 NEAR = 0.01  # of the impact speed
 
 
-@dataclass(frozen=True, eq=False)
 class Sweep:
-    """Compliant outcomes over one parameter."""
+    """Velocities (k, nv) after compliant impacts over a parameter (k,), beside outcomes (m, nv)."""
 
-    values: Array  # (k,)
-    contact_velocity: Array  # (k, nc) normal velocities after, m/s
-    distance: Array  # (k,) from the set, as a share of the impact speed
-    solved: int  # how many runs ended as they should
+    def __init__(self, problem: ImpactProblem, known: Array, values: Array, velocities: list[Array]) -> None:
+        v = np.array(velocities)
+        good = np.all(np.isfinite(v), axis=1)
+        self.values, self.solved = values, int(good.sum())  # how many runs ended as they should
+        self.contact_velocity = v @ problem.Jn.T  # (k, nc) normal ones, m/s
+        self.distance = np.full(len(v), np.inf)  # (k,) from the set, as a share of the impact speed
+        self.distance[good] = distances(problem, known, v[good])
 
 
 def stiffness_sweep(system: System, ratios: Array = RATIOS) -> list[Array]:
@@ -71,15 +72,6 @@ def share_before_the_second(system: System, angle: float) -> float:
 def _outcome(model: PlanarModel, state: State, stiffness: Array) -> Array:
     result = compliant_impact(model, state, KelvinVoigt(stiffness=stiffness))
     return result.v if result.status.ok else np.full(model.nv, np.nan)
-
-
-def sweep(problem: ImpactProblem, known: Array, values: Array, velocities: list[Array]) -> Sweep:
-    """Measure a sweep against outcomes of the set, (m, nv)."""
-    v = np.array(velocities)
-    good = np.all(np.isfinite(v), axis=1)
-    away = np.full(len(v), np.inf)
-    away[good] = distances(problem, known, v[good])
-    return Sweep(values, v @ problem.Jn.T, away, int(good.sum()))
 
 
 @style.context()
@@ -133,10 +125,10 @@ def figure_12(settings: Settings) -> Exhibit:
     n, every = (2**11, 5) if settings.quick else (2**15, 1)
     ratios, angles = RATIOS[::every], ANGLES[::every]
     known = ended(unequal_steps(problem, n, system.paper.step or 0.3, settings))
-    stiffness = sweep(problem, known, ratios, stiffness_sweep(system, ratios))
+    stiffness = Sweep(problem, known, ratios, stiffness_sweep(system, ratios))
     model, _ = planar(system)
     tilted = [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in angles]
-    angle = sweep(problem, known, angles, tilted)
+    angle = Sweep(problem, known, angles, tilted)
     rows = [
         *_rows("stiffness sweep", stiffness, "contained"),
         *_rows("angle sweep", angle, "slightly outside"),

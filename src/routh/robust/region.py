@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from routh.batch import ImpactBatch
 from routh.models.drop import landing, touchdowns
-from routh.models.landings import MOTION, Landing, Motion, Touchdown
+from routh.models.landings import MOTION, Landing, Motion
 from routh.models.simultaneity import WINDOW
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
@@ -165,7 +166,20 @@ def safe_region(
         raise found
     uneven = None if unevenness is None else real("unevenness", unevenness, at_least=0.0)
     support = support_of(found, uneven)
-    begins, problems, places = _cases(found, angle, around, window, uneven, top, elastic)
+    # for every direction and heading the sets of contacts that count, and the impact of each at 1 m/s
+    begins = np.full((k, len(around), len(found.points) + 1), np.inf)
+    problems: list[ImpactProblem] = []
+    places: list[tuple[int, int, int]] = []
+    for (i, a), (j, psi) in product(enumerate(angle), enumerate(around)):
+        v = found.velocity(float(np.cos(a)), Motion(float(np.sin(a)), float(psi)))
+        closing = found.closing(v, uneven)  # s, at 1 m/s
+        joins = np.where(closing > 0.0, closing / max(window, 1e-300), 0.0)  # from this speed on, m/s
+        for m, speed in enumerate(np.unique(joins[joins < top])):
+            counting = np.flatnonzero(joins <= speed)
+            begins[i, j, m] = 0.0 if m == 0 else speed
+            problems.append(found.impact(counting, restitution_at(found, counting, elastic), v))
+            places.append((i, j, m))
+    begins = begins[..., : max(m for _, _, m in places) + 1]
     drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)
     slope = np.full(begins.shape, -np.inf)
@@ -177,32 +191,3 @@ def safe_region(
         else:
             slope[place], status[place[:2]] = np.nan, Status.NUMERICAL
     return SafeRegion(angle, around, begins, slope, top, status, stood)
-
-
-def _cases(
-    down: Touchdown,
-    angle: Array,
-    heading: Array,
-    window: float,
-    unevenness: float | None,
-    fastest: float,
-    restitution: float | None,
-) -> tuple[Array, list[ImpactProblem], list[tuple[int, int, int]]]:
-    """For every direction and heading the sets of contacts that count, and the impact of each at 1 m/s."""
-    begins = np.full((len(angle), len(heading), len(down.points) + 1), np.inf)
-    problems: list[ImpactProblem] = []
-    places = []
-    for i, a in enumerate(angle):
-        for j, psi in enumerate(heading):
-            v = down.velocity(float(np.cos(a)), Motion(float(np.sin(a)), float(psi)))
-            closing = down.closing(v, unevenness)  # s, at 1 m/s
-            joins = np.where(closing > 0.0, closing / max(window, 1e-300), 0.0)  # from this speed on, m/s
-            speeds = np.unique(joins[joins < fastest])
-            for m, speed in enumerate(speeds):
-                counting = np.flatnonzero(joins <= speed)
-                elastic = restitution_at(down, counting, restitution)
-                begins[i, j, m] = 0.0 if m == 0 else speed
-                problems.append(down.impact(counting, elastic, v))
-                places.append((i, j, m))
-    widest = max(m for _, _, m in places) + 1
-    return begins[..., :widest], problems, places

@@ -65,33 +65,25 @@ def compute(data: Options, chunk: Chunk) -> Computed:
         problems.append(problem)
         rows.append(row)
     columns = plan.empty(len(chunk))
-    _measure(plan, problems, rows, chunk, columns, status, messages)
+
+    def measure(problems: Sequence[ImpactProblem], rows: Sequence[int]) -> None:
+        """Fill the columns: all points at once, and one by one where that raises."""
+        try:
+            found = [one(problems, rows, plan.seed) for one in plan.measures]
+        except Exception as error:
+            if len(rows) > 1:
+                for problem, row in zip(problems, rows, strict=True):
+                    measure([problem], [row])
+            elif rows:
+                status[rows[0] - chunk.start], messages[rows[0]] = RAISED, _told(error)
+            return
+        places = np.array(rows, dtype=int) - chunk.start
+        for part in found:
+            for name, values in part.items():
+                columns[name][places] = values
+
+    measure(problems, rows)
     return Computed(columns, status, messages)
-
-
-def _measure(
-    plan: Plan,
-    problems: Sequence[ImpactProblem],
-    rows: Sequence[int],
-    chunk: Chunk,
-    columns: Columns,
-    status: np.ndarray,
-    messages: dict[int, str],
-) -> None:
-    """Fill the columns in place: all points at once, and one by one where that raises."""
-    try:
-        found = [measure(problems, rows, plan.seed) for measure in plan.measures]
-    except Exception as error:
-        if len(rows) > 1:
-            for problem, row in zip(problems, rows, strict=True):
-                _measure(plan, [problem], [row], chunk, columns, status, messages)
-        elif rows:
-            status[rows[0] - chunk.start], messages[rows[0]] = RAISED, _told(error)
-        return
-    places = np.array(rows, dtype=int) - chunk.start
-    for part in found:
-        for name, values in part.items():
-            columns[name][places] = values
 
 
 def path_of(folder: Path, identity: str, chunk: Chunk) -> Path:
