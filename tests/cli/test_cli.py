@@ -14,6 +14,7 @@ from routh.cli.app import app
 from routh.cli.exits import explain
 from routh.cli.output import Output, plain, plain_table
 from routh.cli.run import default_samples, parse_changes
+from routh.compiling.clock import compiling
 
 RUNNER = CliRunner()
 FEW = ["--samples", "40"]
@@ -250,6 +251,17 @@ def test_a_log_file_hears_of_long_work_now_and_then(capsys, monkeypatch):
             while not (told := capsys.readouterr().err):
                 pass
         assert told.startswith(("drawing [x]: 0 s\n", "starting: 0 s\n", "one (0/3): 0 s\n"))
+
+
+def test_a_bar_that_counts_says_that_something_is_compiled(capsys, monkeypatch):
+    monkeypatch.setattr("routh.cli.output.LINE_EVERY", 0.01)
+    with Output().counting(3) as advance:
+        advance("one")
+        with compiling("a kernel"):
+            while "compiling, once for this machine: 0 s\n" not in capsys.readouterr().err:
+                pass
+        while "one (0/3): 0 s\n" not in capsys.readouterr().err:
+            pass
 
 
 def test_json_has_no_nan():

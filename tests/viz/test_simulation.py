@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import routh
+from routh.models.mujoco import MujocoModel
 from routh.reproduce.base import Settings
 from routh.reproduce.hp23 import figure_7, figure_8
+from routh.sim import Trajectory
 from routh.viz import films as films
 from routh.viz.films import animate
 from routh.viz.motions import draw_motions
@@ -135,3 +137,18 @@ def test_the_command(tmp_path):
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["impacts"] == [1]
     assert out.stat().st_size > 0
+
+
+def test_coordinates_of_a_robot_from_a_file_go_by_the_names_of_its_joints():
+    mujoco = pytest.importorskip("mujoco")
+    body = '<body name="leg"><joint name="hip"/><geom size="0.1"/></body>'
+    trunk = f'<body name="trunk"><freejoint name="root"/><geom size="0.2"/>{body}</body>'
+    text = f"<mujoco><worldbody>{trunk}</worldbody></mujoco>"
+    model = MujocoModel(mujoco.MjModel.from_xml_string(text))
+    q = np.tile(model.mujoco.qpos0, (2, 1))
+    fall = Trajectory(np.arange(2.0), q, np.zeros((2, 7)), coordinates=model.coordinates)
+    assert fall.plot(coordinate="root.z").axes[0].get_ylabel() == "root.z"
+    assert fall.plot(coordinate="root.wy", rate=True).axes[0].get_ylabel() == "rate of root.wy"
+    assert fall.plot(coordinate="hip", rate=True).axes[0].get_ylabel() == "rate of hip"
+    with pytest.raises(ValueError, match=r"got 'nose'; wanted one of 'root.x', 'root.y', .*, 'hip'"):
+        fall.plot(coordinate="nose")

@@ -161,15 +161,25 @@ class Output:
     @contextmanager
     def counting(self, total: int) -> Iterator[Callable[[str], None]]:
         """A bar over ``total`` things; yields a function to call with the name of the next one."""
-        begun = count()
+        from routh.compiling import announced_to
+
+        begun, name = count(), ["starting"]
         if not self.watched:
-            now = ["starting"]
-            with self._lines(lambda: now[0]):
-                yield lambda text: now.__setitem__(0, f"{text} ({next(begun)}/{total})")
+            now: list[str | None] = [None]
+            compiled = announced_to(lambda told: now.__setitem__(0, told))
+            with self._lines(lambda: now[0] or name[0]), compiled:
+                yield lambda text: name.__setitem__(0, f"{text} ({next(begun)}/{total})")
             return
         columns = SpinnerColumn(), BarColumn(bar_width=30), MofNCompleteColumn(), TimeElapsedColumn()
         with self._bar(*columns, TextColumn("{task.description}"), total=total) as progress:
-            yield lambda text: progress.update(progress.task_ids[0], completed=next(begun), description=text)
+            task = progress.task_ids[0]
+
+            def advance(text: str) -> None:
+                name[0] = text
+                progress.update(task, completed=next(begun), description=text)
+
+            with announced_to(lambda told: progress.update(task, description=told or name[0])):
+                yield advance
 
 
 def plain_table(*columns: str, title: str | None = None, title_style: str | None = None) -> Table:

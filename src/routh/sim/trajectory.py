@@ -80,7 +80,7 @@ class Trajectory(Drawable, Tabular, Stored):
     status : (T,), int8 codes of `Status` of the solve that led to the sample.
     residuals : (T,), scaled residual of that solve, recomputed outside the solver.
     contacts : names of the contacts, in the order of ``impulses`` (event-driven simulation).
-    coordinates : names of the columns of ``q`` and ``v``, of models that name them.
+    coordinates : names of the columns of ``q``, of models that name them; `rates` has those of ``v``.
     """
 
     t: Array
@@ -130,6 +130,13 @@ class Trajectory(Drawable, Tabular, Stored):
         """
         return earliest(event.data.get("soon", {}) for event in self.events)
 
+    @property
+    def rates(self) -> tuple[str, ...]:
+        """Names of the columns of ``v``: a quaternion (up to "root.qz") turns at rates up to "root.wz"."""
+        turning = {f".q{axis}": f".w{axis}" for axis in "xyz"} if self.q.shape[1] > self.v.shape[1] else {}
+        kept = [name for name in self.coordinates if not (turning and name.endswith(".qw"))]
+        return tuple(name[:-3] + turning[name[-3:]] if name[-3:] in turning else name for name in kept)
+
     def _sentences(self) -> list[str]:
         return soon_sentence(self.soon)
 
@@ -139,7 +146,7 @@ class Trajectory(Drawable, Tabular, Stored):
 
     def _coordinates(self) -> dict[str, object]:
         named = {} if self.impulses is None else {"direction": list(DIRECTIONS[self.impulses.shape[2]])}
-        words = {"contact": self.contacts, "coordinate": self.coordinates, "velocity": self.coordinates}
+        words = {"contact": self.contacts, "coordinate": self.coordinates, "velocity": self.rates}
         return {"t": self.t, **named, **{name: list(of) for name, of in words.items() if of}}
 
     def _columns(self) -> dict[str, Column]:

@@ -185,11 +185,12 @@ def draw_motions(
 ) -> None:
     """One coordinate (or its rate) of every motion over time; each impact is a jump of the rate.
 
-    ``coordinate``: its number, or its name where the model has names for them ("trunk.angle").
+    ``coordinate``: its number, or its name where the model has names for them: "trunk.angle", and of robots
+    in MJCF "root.z" or a joint's name.
     """
     every = [motions] if isinstance(motions, Trajectory) else list(motions)
     width = min((trajectory.v if rate else trajectory.q).shape[1] for trajectory in every)
-    names = every[0].coordinates
+    names = every[0].rates if rate else every[0].coordinates
     if isinstance(coordinate, str) and names:
         column = names.index(choice("coordinate", coordinate, names))
     else:

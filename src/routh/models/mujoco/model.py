@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
 _SETS = 64  # of contacts that are near, whose places are kept
+_TURN = ("qw", "qx", "qy", "qz")  # of a quaternion
 
 
 class MujocoModel(WithImpacts):
@@ -78,6 +79,7 @@ class MujocoModel(WithImpacts):
         self.mujoco, self._data = own, mujoco.MjData(own)
         self._last: bytes = b""
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
+        self.coordinates = _coordinates(own)
         found, notes = (
             ([], []) if switched_off(model, "CONTACT", "CONSTRAINT") else touches(own, self_contacts)
         )
@@ -360,6 +362,18 @@ def quaternions(model: MjModel) -> list[tuple[int, int]]:
         elif int(kind) == int(kinds.mjJNT_BALL):
             found.append((int(at), int(dof)))
     return found
+
+
+def _coordinates(model: MjModel) -> tuple[str, ...]:
+    """Names of the entries of ``qpos``: hinges have their own, a free joint "root.x" to "root.qz"."""
+    mujoco = engine()
+    parts = {mujoco.mjtJoint.mjJNT_FREE: ("x", "y", "z", *_TURN), mujoco.mjtJoint.mjJNT_BALL: _TURN}
+    names: list[str] = []
+    for joint in map(model.joint, range(model.njnt)):
+        name = joint.name or model.body(int(joint.bodyid[0])).name or f"joint{joint.id}"
+        several = parts.get(mujoco.mjtJoint(int(joint.type[0])))
+        names += [name] if several is None else [f"{name}.{part}" for part in several]
+    return tuple(names)
 
 
 def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:
