@@ -98,16 +98,16 @@ def test_a_course_is_the_readable_one(name, holds):
         t_old, t = max(course.t_old for course in both), min(course.t for course in both)
         assert t > t_old
         between = [t_old + share * (t - t_old) for share in (0.0, 0.3, 0.9, 1.0)]
-        for mine, theirs in zip(both[0].looks(between), both[1].looks(between), strict=True):
-            np.testing.assert_allclose(mine.gap, theirs.gap, atol=1e-10)
-            np.testing.assert_allclose(mine.rate, theirs.rate, atol=1e-8)
-            np.testing.assert_allclose(mine.margin, theirs.margin, rtol=1e-7, atol=1e-7)
+        mine, theirs = (course.looks(between) for course in both)
+        np.testing.assert_allclose(mine.gap, theirs.gap, atol=1e-10)
+        np.testing.assert_allclose(mine.rate, theirs.rate, atol=1e-8)
+        np.testing.assert_allclose(mine.margin, theirs.margin, rtol=1e-7, atol=1e-7)
         for samples in zip(*(course.samples(between) for course in both), strict=True):
             _assert_same_samples(list(samples))
         if both[0].motion.free:
             np.testing.assert_allclose(*(course.crossing("gap", 0, t_old, between[-1]) for course in both))
         for course in both:
-            course.settle()
+            course.settle(course.t)
 
 
 def _assert_same_samples(pair):

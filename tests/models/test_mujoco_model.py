@@ -60,6 +60,19 @@ def test_derivatives_by_differences(xml, seed):
     check_jacobian_bias(model, q, v)
 
 
+@pytest.mark.parametrize("xml", [SHAPES, LEGS])
+def test_one_evaluation_tells_what_several_do(xml):
+    model = MujocoModel(compiled(xml))
+    u = np.full(model.nu, 0.7)
+    (q, v), (other, w) = random_state(model, 1), random_state(model, 2)
+    found = model.motion_terms(q, v, u)
+    model.motion_terms(other, w, u)  # what was told before stays
+    Jn, Jt = model.jacobians(q)
+    wanted = model.inverse_mass(q), model.bias(q, v, u), np.concatenate([Jn[:, None], Jt], axis=1)
+    for mine, theirs in zip(found, (*wanted, model.jacobian_bias(q, v)), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12)
+
+
 def test_contacts_are_listed_in_advance():
     model = MujocoModel(compiled(SHAPES), restitution={"ball/floor": 0.5})
     names = {info.name: info for info in model.contacts}

@@ -7,6 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import routh
+from routh import tolerances
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
 from routh.sim.contact_forces import Hold
@@ -58,6 +59,44 @@ def test_it_ends_where_slip_stops():
     assert np.linalg.norm(slip) < 3e-9
     before = motion.mechanism.J(q)[0, 1:] @ motion.split(step(0.9 * step.t))[1]
     assert np.linalg.norm(before) > 1e-6
+
+
+def test_slip_that_stops_leaves_less_than_the_check_allows():
+    """The corner moves with 2 kg: slip of 1 nm/s that was taken for none broke the inclusion by its jump."""
+    motion, _, step = step_from(1e-6)
+    assert step.stopped == (0,)
+    q, v = motion.split(step(step.t))
+    jump = v - motion.mechanism.hold(q, v, [0], [])
+    assert motion.mechanism.speed(q, jump) < 0.3 * tolerances.VERIFY_INTEGRATOR * step.fastest
+
+
+def test_what_is_seen_of_a_step_is_what_the_model_says():
+    """Looks and samples come from parabolas; the model at the same states agrees."""
+    motion, _, step = step_from(3e-3)
+    times = [2e-5, 7e-5, 1.6e-4]
+    looks, samples = step.see(times, settled=False), step.samples(times)
+    for k, t in enumerate(times):
+        y = step(t)
+        q, v = motion.split(y)
+        wanted = motion.settled(t, y)[2]
+        found = samples[k]
+        assert found.t == t
+        np.testing.assert_allclose(found.q, wanted.q, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(found.v, wanted.v, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(found.force, wanted.force, rtol=1e-7)
+        np.testing.assert_allclose(found.impulse, wanted.impulse, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(looks.gap[k], motion.mechanism.model.gaps(q), atol=1e-11)
+        np.testing.assert_allclose(looks.rate[k], motion.mechanism.normal_velocity(q, v), atol=1e-9)
+        np.testing.assert_allclose(looks.margin[k][:2], motion.look(t, y).margin[:2], atol=1e-7)
+        assert abs(motion.mechanism.model.gaps(found.q)[0]) < 1e-11
+        assert abs(motion.mechanism.normal_velocity(found.q, found.v)[0]) < 1e-10
+
+
+def test_samples_are_as_many_as_a_cubic_needs():
+    """A step of nanoseconds had a dozen: their distance grew by half from the first of the integrator's."""
+    _, _, step = step_from(1e-7)
+    assert step.t < 1e-6
+    assert len(step.marks()) < 6
 
 
 def test_slip_that_begins_does_not_stop():

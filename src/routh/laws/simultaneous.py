@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.friction.cones import uses_true_cone
+from routh.kernels.algorithm1.lemke import pivots
 from routh.laws.base import ImpactLaw, ImpactResult
 from routh.problem import ImpactProblem
 from routh.results import ImpactPath, PathKind
@@ -30,7 +31,7 @@ class Simultaneous(ImpactLaw):
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
         """One solution."""
-        step = make_step(problem, friction=self.friction, facets=self.facets)
+        step = make_step(problem, friction=self.friction, facets=self.facets, pivoting=pivots)
         return _result(problem, step.solve(problem.v, None))
 
     def all(self, problem: ImpactProblem) -> list[ImpactResult]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -40,6 +40,7 @@ from routh.validation import Array
 _SLOW, _SHORT = 3e-4, 2e-4  # s: where slip allows no longer steps compiled code follows it, in steps of that
 _STIFF, _LASTS = 3e-5, 5e-4  # s: an implicit integrator goes on where they would be so short, and it lasts
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
+_LOOKS = 4  # at each interval between samples, where compiled code looks
 _PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
 _LAST_DIGITS = 1e-14  # share of the time by which an event is put before where its condition is broken
@@ -88,8 +89,8 @@ class Course:
         """Go on by one step; False where the integrator fails."""
         options, motion = self.options, self.motion
         bend, turning = motion.aim(self.t, self._y)
-        self._short = None
-        stiff = turning < _STIFF and bend > _LASTS
+        begun, self._short = self._short is None and self._solver is None, None
+        stiff = turning < _STIFF and bend > _LASTS and not begun  # most motions in a mode are short
         if not stiff and turning < min(_SLOW, options.max_step) and motion.quick:
             length = min(_SHORT, options.max_step, self._end - self.t)
             accuracy = options.rtol, options.atol
@@ -138,12 +139,17 @@ class Course:
     def nodes(self) -> list[float]:
         """Times at which the last step is looked at, from its beginning to its end."""
         if self._short is not None:
-            return [self.t_old, *self._marks, self.t]
+            ends = np.array([self.t_old, *self._marks, self.t])
+            inside = ends[:-1, None] + np.diff(ends)[:, None] * np.arange(_LOOKS) / _LOOKS
+            return [*inside.ravel().tolist(), self.t]
         return [self.t_old + node * (self.t - self.t_old) for node in _NODES]
 
-    def looks(self, times: Sequence[float]) -> Iterable[Look]:
+    def looks(self, times: Sequence[float]) -> Look:
         """Gaps and margins at some times."""
-        return (self.motion.look(t, self._dense(t)) for t in times)
+        if self._short is not None:
+            return self._short.looks(times)
+        seen = [self.motion.look(t, self._dense(t)) for t in times]
+        return Look(*(np.array([getattr(one, name) for one in seen]) for name in ("gap", "rate", "margin")))
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
         """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step.
@@ -170,15 +176,18 @@ class Course:
 
     def _margin(self, j: int, t: float) -> float:
         # without drift, as it will be recorded: near a stop the last digits of a velocity turn friction
-        return float(self.motion.look(t, self.motion.settled(t, self._dense(t))[0]).margin[j])
+        return float(self.motion.margin(self.motion.without_drift(t, self._dense(t)))[j])
 
     def samples(self, times: Sequence[float]) -> list[Sample]:
         """The motion at some times, without drift."""
+        if self._short is not None and times:
+            return self._short.samples(times)
         return [self.motion.settled(t, self._dense(t))[2] for t in times]
 
-    def settle(self) -> Sample:
-        """The end of the step without drift, from which the motion goes on."""
-        self._y, self._slope, last = self.motion.settled(self.t, self._y)
+    def settle(self, t: float) -> Sample:
+        """The motion at a time of the step without drift, from which it goes on."""
+        y = self._y if t == self.t else self._dense(t)
+        self._y, self._slope, last = self.motion.settled(t, y)
         return last
 
 
@@ -206,7 +215,7 @@ def run_mode(
         going = course.step()
         crawled = crawled + 1 if course.t - course.t_old < _CRAWL else 0
         if not going or crawled > _MOST_CRAWLS:
-            return Flow((*samples, course.settle()), "singular", contacts)
+            return Flow((*samples, course.settle(course.t)), "singular", contacts)
         hit = _first_event(course, options.gap, leaving)
         if hit is None and course.stopped:
             hit = course.t, "stick", course.stopped
@@ -214,12 +223,12 @@ def run_mode(
         samples += course.samples(course.times(waiting, until))
         waiting = [moment for moment in waiting if moment >= until]
         if hit is not None:
-            return Flow((*samples, *course.samples([until])), hit[1], hit[2])
-        last = course.settle()
+            return Flow((*samples, course.settle(until)), hit[1], hit[2])
+        samples.append(course.settle(course.t))
         if course.t >= end:
-            return Flow((*samples, last), "end")
+            return Flow(tuple(samples), "end")
         if time.monotonic() > options.deadline:
-            return Flow((*samples, last), "out of time")
+            return Flow(tuple(samples), "out of time")
 
 
 def _times(grid: list[float], start: float, stop: float, until: float, count: int) -> list[float]:
@@ -236,49 +245,54 @@ def _times(grid: list[float], start: float, stop: float, until: float, count: in
 def _first_event(course: Course, gap: float, leaving: Set[int]) -> tuple[float, str, tuple[int, ...]] | None:
     """The earliest time in a step at which a gap closes or the mode ends, with what and where."""
     motion, times = course.motion, course.nodes()
-    looks = iter(course.looks(times))
-    before = next(looks)
-    for t_before, t, now in zip(times, times[1:], looks, strict=False):
-        hits = _gap_hits(course, before, now, t_before, t, gap, leaving)
-        # margins of the mode that are broken, or, of slip, that have changed sign: there it turned back
-        stopped = motion.slides & (before.margin > 0.0) & (now.margin < 0.0)
-        broken = stopped | ~(now.margin >= -tolerances.CONTACT_FORCE)
-        for k in np.flatnonzero(broken & ~motion.slides if course.knows_stops else broken):
-            begun = before.margin[k] > 0.0
-            when = course.crossing("margin", int(k), t_before, t) if begun else t_before
-            hits.append((when, *motion.kinds[k]))
+    seen = course.looks(times)
+    before, now = seen.margin[:-1], seen.margin[1:]
+    # margins of the mode that are broken, or, of slip, that have changed sign: there it turned back
+    broken = ~(now >= -tolerances.CONTACT_FORCE) | (motion.slides & (before > 0.0) & (now < 0.0))
+    if course.knows_stops:
+        broken &= ~motion.slides
+    falls, gained = seen.rate[:-1] < 0.0, np.diff(seen.rate, axis=0)
+    near = np.minimum(seen.gap[:-1], seen.gap[1:]) < np.diff(times)[:, None] * gained
+    dips = falls & (seen.rate[1:] > 0.0) & near  # it may touch only in between
+    touches = dips | ((falls | (seen.rate[1:] < 0.0)) & (seen.gap[1:] < 0.0))
+    for k in np.flatnonzero(broken.any(axis=1) | touches.any(axis=1)).tolist():
+        hits = []
+        for j in np.flatnonzero(touches[k]).tolist():
+            hits += _gap_hits(course, seen, times, (k, j), bool(dips[k, j]), gap, leaving)
+        for i in np.flatnonzero(broken[k]).tolist():
+            begun = before[k, i] > 0.0
+            when = course.crossing("margin", i, times[k], times[k + 1]) if begun else times[k]
+            hits.append((when, *motion.kinds[i]))
         if hits:
             return min(hits, key=lambda hit: hit[0])
-        before = now
     return None
 
 
 def _gap_hits(
-    course: Course, a: Look, b: Look, t0: float, t1: float, gap: float, leaving: Set[int]
+    course: Course,
+    seen: Look,
+    times: list[float],
+    at: tuple[int, int],
+    dips: bool,
+    gap: float,
+    leaving: Set[int],
 ) -> list[tuple[float, str, tuple[int, ...]]]:
-    """Free contacts that touch between two looks, also those that only dip below zero in between."""
-    hits: list[tuple[float, str, tuple[int, ...]]] = []
+    """Whether free contact j touches between looks k and k + 1 (``at``), also where it only ``dips``."""
+    (k, j), contact = at, course.motion.free[at[1]]
+    t0, t1, a, b = times[k], times[k + 1], float(seen.gap[k, j]), float(seen.gap[k + 1, j])
     slack = 0.01 * gap  # a contact that has just opened may start a rounding error above or below zero
-    for j, contact in enumerate(course.motion.free):
-        if a.rate[j] >= 0.0 and b.rate[j] >= 0.0:
-            continue  # it rises, even if from a little below zero
-        lowest = t1
-        if a.rate[j] < 0.0 < b.rate[j] and min(a.gap[j], b.gap[j]) < (t1 - t0) * (b.rate[j] - a.rate[j]):
-            lowest = course.crossing("rate", j, t0, t1)
-        depth = next(iter(course.looks([lowest]))).gap[j] if lowest < t1 else np.inf
-        # a light foot may hop lower than the slack: what it fell on below zero would be speed from nowhere,
-        # enough to make two feet throw each other up for ever
-        back = contact in leaving and b.gap[j] < 0.0 and b.rate[j] < 0.0
-        if not (back or b.gap[j] < -slack or depth < -slack):
-            if a.gap[j] > gap >= depth:
-                hits.append((lowest, "graze", (contact,)))
-            continue
-        first: float | None = t0
-        if not a.gap[j] > slack:
-            first = _hop(course, j, a.rate[j], t0, lowest, slack)
-        when = t0 if first is None else course.crossing("gap", j, first, lowest)
-        hits.append((when, "close", (contact,)))
-    return hits
+    lowest = course.crossing("rate", j, t0, t1) if dips else t1
+    depth = float(course.looks([lowest]).gap[0, j]) if lowest < t1 else np.inf
+    # a light foot may hop lower than the slack: what it fell on below zero would be speed from nowhere,
+    # enough to make two feet throw each other up for ever
+    back = contact in leaving and b < 0.0 and seen.rate[k + 1, j] < 0.0
+    if not (back or b < -slack or depth < -slack):
+        return [(lowest, "graze", (contact,))] if a > gap >= depth else []
+    first: float | None = t0
+    if not a > slack:
+        first = _hop(course, j, float(seen.rate[k, j]), t0, lowest, slack)
+    when = t0 if first is None else course.crossing("gap", j, first, lowest)
+    return [(when, "close", (contact,))]
 
 
 def _hop(course: Course, j: int, rate: float, t0: float, t1: float, slack: float) -> float | None:
@@ -287,11 +301,13 @@ def _hop(course: Course, j: int, rate: float, t0: float, t1: float, slack: float
     A contact that opens with no velocity, only with an acceleration, rises with the square of time: it is
     looked for ever nearer to t0.
     """
-    if rate > 0.0 > next(iter(course.looks([t1]))).rate[j]:
+    if rate > 0.0 > course.looks([t1]).rate[0, j]:
         return course.crossing("rate", j, t0, t1)  # the top
-    times = [t0 + (t1 - t0) * 0.5**k for k in range(1, _HALVINGS)]
-    looks = course.looks(times)
-    return next((t for t, look in zip(times, looks, strict=True) if look.gap[j] > slack), None)
+    for k in range(1, _HALVINGS):
+        t = t0 + (t1 - t0) * 0.5**k
+        if course.looks([t]).gap[0, j] > slack:
+            return t
+    return None
 
 
 class NotKnownError(Exception):
@@ -333,7 +349,7 @@ class QuickCourse(Course):
             False,
         )
         self._one = _room(motion, 1)
-        self.start = self.settle()
+        self.start = self.settle(t)
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
@@ -343,10 +359,10 @@ class QuickCourse(Course):
         self.t_old, self.t = self._way.clock[:2].tolist()
         return bool(done == DONE)
 
-    def looks(self, times: Sequence[float]) -> Iterable[Look]:
+    def looks(self, times: Sequence[float]) -> Look:
         """Gaps and margins at some times."""
         seen = self._see(times, settled=False)
-        return map(Look, seen.gap[:, 0], seen.gap[:, 1], seen.margin)
+        return Look(seen.gap[:, 0], seen.gap[:, 1], seen.margin)
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
         """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step."""
@@ -362,9 +378,9 @@ class QuickCourse(Course):
         parts = seen.state[:, 0], seen.state[:, 1], seen.push[:, 0], seen.push[:, 1]
         return list(map(Sample, times, *parts))
 
-    def settle(self) -> Sample:
-        """The end of the step without drift, from which the motion goes on."""
-        return self.samples([self.t])[0]
+    def settle(self, t: float) -> Sample:
+        """The motion at a time of the step without drift, from which it goes on."""
+        return self.samples([t])[0]
 
     def _see(self, times: Sequence[float], *, settled: bool) -> Seen:
         seen = _room(self.motion, len(times))

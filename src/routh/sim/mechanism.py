@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,44 +20,22 @@ MOST_ROWS = 24  # of small linear systems that are solved by compiled code
 _CLOSED = 1e-15  # m: a gap this small is closed exactly
 
 
+@dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a model says at one state; each thing is worked out when it is first asked for."""
+    """What a model says at one state."""
 
-    def __init__(self, mechanism: Mechanism, t: float, q: Array, v: Array) -> None:
-        self.mechanism, self.t, self.q, self.v = mechanism, t, q, v
-
-    @cached_property
-    def inverse_mass(self) -> Array:
-        """(nv, nv)."""
-        return self.mechanism.inverse_mass(self.q)
-
-    @cached_property
-    def free(self) -> Array:
-        """Acceleration without contact forces, (nv,)."""
-        control = self.mechanism.control
-        u = None if control is None else control(self.t, self.q, self.v)
-        return -(self.inverse_mass @ self.mechanism.model.bias(self.q, self.v, u))
-
-    @cached_property
-    def J(self) -> Array:
-        """Contact Jacobians, normal first, (nc, 1 + nt, nv)."""
-        return self.mechanism.J(self.q)
-
-    @cached_property
-    def bias(self) -> Array:
-        """``dJ/dt v``, (nc, 1 + nt) m/s^2."""
-        return self.mechanism.model.jacobian_bias(self.q, self.v)
+    t: float
+    q: Array
+    v: Array
+    inverse_mass: Array  # (nv, nv)
+    free: Array  # (nv,) acceleration without contact forces
+    J: Array  # (nc, 1 + nt, nv) contact Jacobians, normal first
+    bias: Array  # (nc, 1 + nt) m/s^2, ``dJ/dt v``
 
     @cached_property
     def contact_velocity(self) -> Array:
         """``J v``, (nc, 1 + nt) m/s."""
         return self.J @ self.v
-
-    def moving(self, v: Array) -> Snapshot:
-        """The same state with contact velocities of a velocity that is nearly its own."""
-        near = Snapshot(self.mechanism, self.t, self.q, v)
-        near.__dict__ |= {name: getattr(self, name) for name in ("inverse_mass", "free", "J", "bias")}
-        return near
 
     def acceleration(self, force: Array) -> Array:
         """Generalized acceleration under contact forces (nc, 1 + nt) N, HP23 (10)."""
@@ -74,11 +54,23 @@ class Mechanism:
         self._straight = model.nq == model.nv
         self._own_rate = getattr(model, "rate", None)
         self._own_inverse = getattr(model, "inverse_mass", None)
+        self._own_terms = getattr(model, "motion_terms", None)
+        self._seen: tuple[object, Snapshot] = None, cast("Snapshot", None)
         self._inverted: tuple[Array, Array] | None = None  # the last mass matrix and its inverse
 
     def snapshot(self, t: float, q: Array, v: Array) -> Snapshot:
-        """The model at a state."""
-        return Snapshot(self, t, q, v)
+        """The model at a state; the last one is kept, since an event asks for it several times."""
+        key = t, q.tobytes(), v.tobytes()
+        if key != self._seen[0]:
+            u = None if self.control is None else self.control(t, q, v)
+            if self._own_terms is not None:
+                inverse_mass, force, J, bias = self._own_terms(q, v, u)
+            else:
+                inverse_mass, force = self.inverse_mass(q), self.model.bias(q, v, u)
+                J, bias = self.J(q), self.model.jacobian_bias(q, v)
+            free = -(inverse_mass @ force)
+            self._seen = key, Snapshot(t, q.copy(), v.copy(), inverse_mass, free, J, bias)
+        return self._seen[1]
 
     def inverse_mass(self, q: Array) -> Array:
         """``M^-1``, (nv, nv); kept while the mass matrix stays the same, as it does for free bodies."""

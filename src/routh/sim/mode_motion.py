@@ -33,7 +33,7 @@ _SHORTEST = 1e-11  # s, steps are not cut below this for the sake of turning sli
 _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
 _NUDGE = 1e-4  # share of slip by which it is changed to see how its friction answers
-_STABLE = 1.5  # steps times rate that DOP853 and its dense output follow with ease
+_STABLE = 1.2  # steps times rate that DOP853 and its dense output follow with ease
 
 
 def turning_rates(problem: ContactProblem, found: ModeForces, speed: Array) -> tuple[float, float]:
@@ -220,7 +220,7 @@ class ModeMotion:
             step = _NUDGE * max(float(slip.min()), NO_SLIP) / max(float(reach[j]), 1e-3)
             v = at.v.copy()
             v[j] += step
-            found[rows, self.nq + j] = (self._rates(at.moving(v))[0] - before)[rows] / step
+            found[rows, self.nq + j] = (self._rates(replace(at, v=v))[0] - before)[rows] / step
             found[: self.nq, self.nq + j] = self.mechanism.rate(at.q, np.eye(self.nv)[j])
         return found
 
@@ -233,41 +233,35 @@ class ModeMotion:
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
         """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
-        q, v = self.split(y)
-        impulse = y[self.nq + self.nv :]
-        at = self.mechanism.snapshot(t, q, v)
-        if self.mode:
-            at, q, v = self._without_drift(at)
-        elif self.nq != self.nv:
-            q = self.mechanism.model.integrate(q, np.zeros(self.nv), 0.0)  # unit quaternions
-            at = self.mechanism.snapshot(t, q, v)
+        at, impulse = self.without_drift(t, y), y[self.nq + self.nv :]
         slope, force = self._rates(at)
         whole = self._spread(force), self._spread(impulse.reshape(force.shape))
-        return np.concatenate([q, v, impulse]), slope, Sample(t, np.array(q), np.array(v), *whole)
+        return np.concatenate([at.q, at.v, impulse]), slope, Sample(t, at.q, at.v, *whole)
 
-    def _without_drift(self, at: Snapshot) -> tuple[Snapshot, Array, Array]:
-        """Configuration and velocity on the closed contacts, and a snapshot that serves for them.
+    def without_drift(self, t: float, y: Array) -> Snapshot:
+        """The model where configuration and velocity are moved onto the closed contacts.
 
-        Drift is usually far smaller than what the model would notice: then the snapshot before serves. Not
+        Drift is usually far smaller than what the model would notice: then what it said before serves. Not
         for the velocities of contacts, whose last digits are the direction of slow slip in space.
         """
         mechanism, rows = self.mechanism, self.contacts
-        drift = float(np.abs(gaps := mechanism.model.gaps(at.q)[rows]).max())
-        q = at.q
+        q, v = self.split(y)
+        if not self.mode:
+            if self.nq != self.nv:
+                q = mechanism.model.integrate(q, np.zeros(self.nv), 0.0)  # unit quaternions
+            return mechanism.snapshot(t, q, v)
+        at = mechanism.snapshot(t, q, v)
+        drift = float(np.abs(gaps := mechanism.model.gaps(q)[rows]).max())
         if drift > _CLOSED:
             q = mechanism.model.integrate(q, -correction(at.inverse_mass, at.J[rows, 0], gaps), 1.0)
         if drift > _NOTICED:
             q = mechanism.close(q, rows)
-            at = mechanism.snapshot(at.t, q, at.v)
+            at = mechanism.snapshot(t, q, v)
         held = at.J[rows, 0]
         if self.stuck:
             held = np.concatenate([held, at.J[self.sticking, 1:].reshape(-1, self.nv)])
-        v = at.v - correction(at.inverse_mass, held, held @ at.v)
-        if drift > _NOTICED:
-            at = mechanism.snapshot(at.t, q, v)
-        elif self._turns:
-            at = at.moving(v)
-        return at, q, v
+        v = v - correction(at.inverse_mass, held, held @ v)
+        return mechanism.snapshot(t, q, v) if drift > _NOTICED else replace(at, q=q, v=v)
 
     def _spread(self, values: Array) -> Array:
         """Values of the mode's contacts as values of all contacts, (nc, 1 + nt)."""
@@ -279,11 +273,14 @@ class ModeMotion:
     def look(self, t: float, y: Array) -> Look:
         """Gaps and margins at a state."""
         q, v = self.split(y)
-        mechanism = self.mechanism
-        gap = mechanism.model.gaps(q)[self.free]
+        gap = self.mechanism.model.gaps(q)[self.free]
         if not self.mode:
-            return Look(gap, mechanism.normal_velocity(q, v)[self.free], np.zeros(0))
-        snapshot = mechanism.snapshot(t, q, v)
+            return Look(gap, self.mechanism.normal_velocity(q, v)[self.free], np.zeros(0))
+        snapshot = self.mechanism.snapshot(t, q, v)
+        return Look(gap, snapshot.contact_velocity[self.free, 0], self.margin(snapshot))
+
+    def margin(self, snapshot: Snapshot) -> Array:
+        """How far the mode is from its end: see `kinds`."""
         if self._solved(snapshot):
             force, residual = self._found.force / self._found.unit[0][:, None], float(self._found.residual[0])
         else:
@@ -292,9 +289,7 @@ class ModeMotion:
             force, residual = solution.force / problem.force_unit[:, None], solution.residual
         room = self.mu * force[:, 0] - _lengths(force[:, 1:])
         residual = tolerances.CONTACT_FORCE - residual
-        slip = self._along(snapshot)
-        margin = np.concatenate([[residual], force[:, 0], room[self.stuck], slip])
-        return Look(gap, snapshot.contact_velocity[self.free, 0], margin)
+        return np.concatenate([[residual], force[:, 0], room[self.stuck], self._along(snapshot)])
 
     def _along(self, snapshot: Snapshot) -> Array:
         """Speeds of the rubbing contacts along the slip that they began the step with, m/s."""

@@ -20,7 +20,8 @@ from scipy.optimize import root
 
 from routh import tolerances
 from routh.friction.cones import facet_directions
-from routh.lcp.solve import solve
+from routh.kernels.algorithm1.lemke import pivots
+from routh.lcp.solve import solve_scaled
 from routh.sim.contact_forces import (
     ContactProblem,
     Hold,
@@ -302,7 +303,7 @@ def _polyhedral(problem: ContactProblem, directions: Array) -> Array | None:
     force, speed = problem.force_unit, problem.acceleration_unit
     z_unit = np.concatenate([force, np.repeat(force[starting], k), speed[starting]])
     w_unit = np.concatenate([speed, np.repeat(speed[starting], k), force[starting]])
-    result = solve(W, q, z_unit=z_unit, w_unit=w_unit)
+    result = solve_scaled(W, q, np.ones(len(q)), z_unit, w_unit, tolerances.RESIDUAL, 50 * len(q), pivots)
     return (flat @ result.z[:n]).reshape(m, width) if result.status is Status.SOLVED else None
 
 

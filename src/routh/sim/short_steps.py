@@ -7,6 +7,7 @@ guess, then again with the model at the states that were found, until these no l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -14,8 +15,8 @@ import numpy as np
 from routh import tolerances
 from routh.kernels.motion.forces import At, Held, make_found, respond
 from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short
-from routh.kernels.motion.sliding import Parts, look_at, mark, slide
-from routh.sim.mode_motion import NO_SLIP, ModeMotion
+from routh.kernels.motion.sliding import Parts, Sights, look_at, mark, see, slide
+from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ _FINER = (
 )
 _RATE = 1e2  # 1/s: what a model says changes less with the velocity
 _BEYOND = 1.02  # of the time at which slip stopped: it may stop a little later
-_CLEARLY, _STILL = 0.25, 0.2  # shares of what `verify` allows that samples make use of, and slip that is none
+_CLEARLY, _STILL = (
+    0.15,
+    0.05,
+)  # shares of what `verify` allows: that samples use, and slip that is none
 
 
 class ShortStep:
@@ -58,25 +62,21 @@ class ShortStep:
         self.motion, self.started, self.fastest, self._atol = motion, t, fastest, accuracy[1]
         self.q, self.v = motion.split(y)
         self.impulse = y[motion.nq + motion.nv :]
-        m, width, nv = len(motion.contacts), motion.mechanism.width, motion.nv
+        m, width, nv, nc = len(motion.contacts), motion.mechanism.width, motion.nv, motion.mechanism.nc
         self._nv, h = nv, m * width
         held = motion.held
         own = Held(np.arange(m), held.sticks, held.mu, held.way.copy(), held.straight.copy())
-        self._short = Short(
-            own,
-            NO_SLIP,
-            np.zeros(m),
-            np.array([length]),
-            *(np.zeros(shape) for shape in ((3, h, nv), (3, h, nv), (3, h, h), (3, h), (3, nv), (nv,))),
-        )
+        shapes = (3, h, nv), (3, h, nv), (3, h, h), (3, h), (3, nv), (nv,), (3, nc, nv), (3, nc)
+        room = map(np.zeros, shapes)
+        self._short = Short(own, held.contact, NO_SLIP, np.zeros(m), np.array([length]), *room)
         size = 2 * nv + h + 1
         y0, slope, begun, tried, way = np.zeros((5, size))
         clock = np.array([t, t, 0.0, t + length, length, *(_FINER * share for share in accuracy)])
         stages = np.zeros((POWERS, size)), np.zeros((ALL_STAGES, size))
         found = make_found(m, width, nv)
         planar, mode, place = cast("PlanarArrays", None), cast("ModeArrays", None), cast("Place", None)
-        room = y0, slope, begun, tried, way, *stages, place, found
-        self._way = Motion(planar, mode, tableau, clock, *room, self._short)
+        states = y0, slope, begun, tried, way, *stages
+        self._way = Motion(planar, mode, tableau, clock, *states, place, found, self._short)
         parts = np.zeros(_PARTS + 1), np.zeros(_PARTS), np.zeros((_PARTS, size))
         dense = np.zeros((_PARTS, POWERS, size))
         ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
@@ -87,13 +87,13 @@ class ShortStep:
     def _follow(self) -> bool:
         """Whether forces are known all the way."""
         short, before = self._short, None
-        said = short.rows, short.response, short.delassus, short.at, short.free
-        if not self._ask(0, self.q, self.v):
+        said = short.rows, short.response, short.delassus, short.at, short.free, short.normals, short.height
+        if not self._ask(0, self.q, self.v, np.zeros(self._nv)):
             return False
         for given in said:
             given[1:] = given[0]
         root = np.sqrt(short.delassus[0].diagonal()[:: self.motion.mechanism.width])
-        short.still[:] = np.maximum(_STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root, NO_SLIP)
+        short.still[:] = _STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root
         for _ in range(_SWEEPS):
             if not self._slide():
                 return False
@@ -101,7 +101,10 @@ class ShortStep:
             length = self.t - self.started
             if before is not None and np.abs(now - before).max() * length * _RATE < self._atol:
                 return True
-            before, states = now, [self.motion.split(self(self.started + x * length)) for x in (0.5, 1.0)]
+            before, states = now, []
+            for x in (0.5, 1.0):
+                state = self.motion.split(self(self.started + x * length))
+                states.append((*state, self._way.way[: self._nv].copy()))
             short.length[0] = length
             if not all(self._ask(k, *state) for k, state in enumerate(states, start=1)):
                 return False
@@ -119,13 +122,14 @@ class ShortStep:
         self.t = float(parts.t[parts.number[0]])
         return bool(code == DONE or self.t > start)
 
-    def _ask(self, k: int, q: Array, v: Array) -> bool:
-        """What the model says at a state, as number k of three."""
+    def _ask(self, k: int, q: Array, v: Array, moved: Array) -> bool:
+        """What the model says at a state after a way, as number k of three."""
         motion, short, found = self.motion, self._short, self._way.found
         at = motion.mechanism.snapshot(self.started + 0.5 * k * float(short.length[0]), q, v)
         respond(motion.held, At(at.J, at.inverse_mass, at.free, at.bias, at.v), found)
         short.rows[k], short.response[k], short.delassus[k] = found.rows, found.response, found.delassus
-        short.at[k], short.free[k] = found.at, at.free
+        short.at[k], short.free[k], short.normals[k] = found.at, at.free, at.J[:, 0]
+        short.height[k] = motion.mechanism.model.gaps(q) - short.normals[0] @ moved
         return bool(np.isfinite(found.delassus).all() and np.isfinite(found.at).all())
 
     def __call__(self, t: float) -> Array:
@@ -135,6 +139,31 @@ class ShortStep:
         moved, v, impulse = np.split(self._way.way[:-1], [self._nv, 2 * self._nv])
         q = self.motion.mechanism.model.integrate(self.q, moved, 1.0)
         return np.concatenate([q, v, self.impulse + impulse])
+
+    def see(self, times: Sequence[float], *, settled: bool) -> Sights:
+        """The step at some times; without drift if ``settled``."""
+        n, motion = len(times), self.motion
+        m, width, nc = len(motion.contacts), motion.mechanism.width, motion.mechanism.nc
+        shapes = (n, 2 * self._nv + m * width), (n, m, width), (n, nc), (n, nc), (n, len(motion.slides))
+        seen = Sights(np.array(times), *map(np.zeros, shapes))
+        see(self._way, self._parts, settled, seen)
+        return seen
+
+    def looks(self, times: Sequence[float]) -> Look:
+        """Gaps and margins at some times; none of slip that stops, where the step ends."""
+        seen, free = self.see(times, settled=False), self.motion.free
+        return Look(seen.gap[:, free], seen.rate[:, free], seen.margin)
+
+    def samples(self, times: Sequence[float]) -> list[Sample]:
+        """The motion at some times, without drift."""
+        seen, motion, nv = self.see(times, settled=True), self.motion, self._nv
+        count = motion.mechanism.nc, motion.mechanism.width
+        push = np.zeros((2, len(times), *count))
+        push[0, :, motion.contacts] = seen.force.swapaxes(0, 1)
+        whole = (self.impulse + seen.y[:, 2 * nv :]).reshape(seen.force.shape)
+        push[1, :, motion.contacts] = whole.swapaxes(0, 1)
+        q = (motion.mechanism.model.integrate(self.q, y[:nv], 1.0) for y in seen.y)
+        return list(map(Sample, times, q, seen.y[:, nv : 2 * nv], *push))
 
     @property
     def stopped(self) -> tuple[int, ...]:

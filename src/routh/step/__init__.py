@@ -33,5 +33,5 @@ def make_step(
     ``pivoting``: what takes the place of `routh.lcp.lemke.lemke_pivots` where that is used.
     """
     if uses_true_cone(friction, facets, problem.nt):
-        return ConeStep(problem)
+        return ConeStep(problem, pivoting)
     return PolyhedralStep(problem, facets=facets, pivoting=pivoting)

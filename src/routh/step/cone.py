@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.friction.cones import facet_directions, project_disc
+from routh.lcp.lemke import lemke_pivots
+from routh.lcp.solve import Pivoting
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
@@ -41,8 +43,8 @@ class _Aims:
 class ConeStep:
     """HP23 (72) with ``Unit`` instead of ``Unit_D``: the friction disc itself. For one spatial problem."""
 
-    def __init__(self, problem: ImpactProblem) -> None:
-        self.problem = problem
+    def __init__(self, problem: ImpactProblem, pivoting: Pivoting = lemke_pivots) -> None:
+        self.problem, self._pivoting = problem, pivoting
         self._G = scaled_delassus(problem)
         self._tolerance = residual_tolerance(problem.mu)
 
@@ -69,7 +71,7 @@ class ConeStep:
 
         if rebound is not None and np.any(rebound > 0.0):
             # contacts that jam cannot rebound: where facets have no solution, the search here would be long
-            rough = faceted(PolyhedralStep(problem))
+            rough = faceted(PolyhedralStep(problem, pivoting=self._pivoting))
             if rough.status is not Status.SOLVED:
                 return rough
         for start in self._starts(faceted):
@@ -103,7 +105,7 @@ class ConeStep:
         directions = np.broadcast_to(base, (problem.nc, *base.shape))
         width = np.full(problem.nc, 2.0 * np.pi / len(base))
         for _ in range(ROUNDS):
-            result = faceted(PolyhedralStep(problem, directions=directions))
+            result = faceted(PolyhedralStep(problem, directions=directions, pivoting=self._pivoting))
             yield (result.impulse / problem.scaling.impulse[:, None]).ravel()
             slip = problem.contact_velocity(result.v)[:, 1:]
             wanted, found = _friction_angles(result.impulse[:, 1:], slip)

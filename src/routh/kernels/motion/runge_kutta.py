@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.motion.forces import Found, Held, ModeArrays, fill_forces, solve_mode
@@ -31,6 +33,7 @@ class Short(NamedTuple):
     """A step so short that what a model says there is a parabola: at its start, its middle and its end."""
 
     held: Held  # the m contacts of the mode, numbered 0 to m - 1; h = m (1 + nt)
+    contact: np.ndarray  # (m,) int64: which of all contacts they are
     slowest: float  # m/s, below which slip turns to the way that it began with
     still: Array  # (m,) m/s, below which slip that slows down is none
     length: Array  # (1,) s
@@ -40,6 +43,8 @@ class Short(NamedTuple):
     at: Array  # (3, h) m/s^2, accelerations of contacts without forces
     free: Array  # (3, nv) those of coordinates
     now: Array  # (nv,) the last at the time that was last looked at
+    normals: Array  # (3, nc, nv) Jacobians of the gaps of all contacts
+    height: Array  # (3, nc) m, gaps less what the first normals say of the way
 
 
 class Motion(NamedTuple):
@@ -123,20 +128,20 @@ def find_short_forces(short: Short, y: Array, found: Found) -> bool:
     h, nv, x = len(found.at), len(short.now), y[len(y) - 1]
     for p in range(h):
         for j in range(nv):
-            found.rows[p, j] = _parabola(x, short.rows[0, p, j], short.rows[1, p, j], short.rows[2, p, j])
+            found.rows[p, j] = parabola(x, short.rows[0, p, j], short.rows[1, p, j], short.rows[2, p, j])
             answer = short.response
-            found.response[p, j] = _parabola(x, answer[0, p, j], answer[1, p, j], answer[2, p, j])
+            found.response[p, j] = parabola(x, answer[0, p, j], answer[1, p, j], answer[2, p, j])
         for r in range(h):
             weight = short.delassus
-            found.delassus[p, r] = _parabola(x, weight[0, p, r], weight[1, p, r], weight[2, p, r])
-        found.at[p] = _parabola(x, short.at[0, p], short.at[1, p], short.at[2, p])
+            found.delassus[p, r] = parabola(x, weight[0, p, r], weight[1, p, r], weight[2, p, r])
+        found.at[p] = parabola(x, short.at[0, p], short.at[1, p], short.at[2, p])
     for j in range(nv):
-        short.now[j] = _parabola(x, short.free[0, j], short.free[1, j], short.free[2, j])
+        short.now[j] = parabola(x, short.free[0, j], short.free[1, j], short.free[2, j])
     return solve_mode(short.held, y[nv : 2 * nv], short.now, short.slowest, found)
 
 
 @kernel
-def _parabola(x: float, first: float, middle: float, last: float) -> float:
+def parabola(x: float, first: float, middle: float, last: float) -> float:
     """Through three values at 0, 1/2 and 1."""
     return (1.0 - 2.0 * x) * (1.0 - x) * first + 4.0 * x * (1.0 - x) * middle + x * (2.0 * x - 1.0) * last
 

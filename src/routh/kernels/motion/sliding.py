@@ -14,6 +14,8 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
+from routh.kernels.common.small_linear import least
+from routh.kernels.motion.forces import MISFIT, SINGULAR, solve_mode
 from routh.kernels.motion.runge_kutta import (
     BEFORE,
     DONE,
@@ -25,6 +27,7 @@ from routh.kernels.motion.runge_kutta import (
     advance,
     find_short_forces,
     interpolate,
+    parabola,
     write_slope,
 )
 from routh.validation import Array
@@ -205,6 +208,91 @@ def look_at(motion: Motion, parts: Parts, t: float) -> None:
         find_short_forces(short, motion.way, motion.found)
 
 
+class Sights(NamedTuple):
+    """What is seen of a short step at n times."""
+
+    t: Array  # (n,) s
+    y: Array  # (n, 2 nv + h) the way since it began, velocity, impulses
+    force: Array  # (n, m, 1 + nt) N
+    gap: Array  # (n, nc) m
+    rate: Array  # (n, nc) m/s
+    margin: Array  # (n, 1 + m + sticking) of the mode, see `routh.sim.mode_motion.ModeMotion.look`
+
+
+@kernel
+def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
+    """Look at the step at some times; ``settled``: without drift, so that closed contacts are closed."""
+    short, found, nv = motion.short, motion.found, len(motion.found.acceleration)
+    if short is None:
+        return
+    for n in range(len(seen.t)):
+        look_at(motion, parts, seen.t[n])
+        moved, v, x = motion.way[:nv], motion.way[nv : 2 * nv], motion.way[len(motion.way) - 1]
+        if settled:
+            _without_drift(motion, x)
+        for i in range(seen.y.shape[1]):
+            seen.y[n, i] = motion.way[i]
+        for c in range(seen.gap.shape[1]):
+            seen.gap[n, c], rows = _gap(motion, c, x, moved), short.normals
+            total = 0.0
+            for j in range(nv):
+                total += parabola(x, rows[0, c, j], rows[1, c, j], rows[2, c, j]) * v[j]
+            seen.rate[n, c] = total
+        at = 1 + len(found.force)
+        seen.margin[n, 0] = MISFIT - found.residual[0]
+        for i in range(len(found.force)):
+            rub = 0.0
+            for a in range(found.force.shape[1]):
+                seen.force[n, i, a] = found.force[i, a]
+                rub += found.force[i, a] ** 2 if a > 0 else 0.0
+            seen.margin[n, 1 + i] = found.force[i, 0] / found.unit[0, i]
+            if short.held.sticks[i]:
+                room = short.held.mu[i] * found.force[i, 0] - math.sqrt(rub)
+                seen.margin[n, at] = room / found.unit[0, i]
+                at += 1
+
+
+@kernel
+def _gap(motion: Motion, contact: int, x: float, moved: Array) -> float:
+    """Of one contact, m, after a way (nv,), at the share x of the step."""
+    short = motion.short
+    if short is None:
+        return math.nan
+    total = parabola(x, short.height[0, contact], short.height[1, contact], short.height[2, contact])
+    for j in range(len(moved)):
+        total += short.normals[0, contact, j] * moved[j]
+    return total
+
+
+@kernel
+def _without_drift(motion: Motion, x: float) -> None:
+    """Way and velocity moved onto the closed contacts, as little as mass allows, and the forces there."""
+    short, found, nv = motion.short, motion.found, len(motion.found.acceleration)
+    if short is None:
+        return
+    width, k = found.force.shape[1], 0
+    for i in range(len(short.held.mu)):
+        k += width if short.held.sticks[i] else 1
+    for first in range(0, 2 * nv, nv):  # the way, then the velocity
+        moved = motion.way[first : first + nv]
+        for r in range(k):
+            row = found.picked[r]
+            value = 0.0
+            if first > 0:
+                for j in range(nv):
+                    value += found.rows[row, j] * moved[j]
+            elif row % width == 0:
+                value = _gap(motion, short.contact[row // width], x, moved)
+            found.right[r] = value
+            for c in range(k):
+                found.used[r, c] = found.delassus[row, found.picked[c]]
+        least(found.used, found.inverse, found.right, found.unknowns, k, SINGULAR)
+        for r in range(k):
+            for j in range(nv):
+                moved[j] -= found.response[found.picked[r], j] * found.unknowns[r]
+    solve_mode(short.held, motion.way[nv : 2 * nv], short.now, short.slowest, found)
+
+
 @kernel
 def mark(motion: Motion, parts: Parts, mass: Array, share: float, least: float, times: Array) -> int:
     """Times at which the step is to be sampled, so that a cubic between them tells velocities; their number.
@@ -214,7 +302,8 @@ def mark(motion: Motion, parts: Parts, mass: Array, share: float, least: float, 
     """
     nv, n, end, short = len(mass), 0, parts.t[parts.number[0]], motion.short
     before, now, off = motion.begun, motion.tried, motion.slope  # used as scratch: velocity and acceleration
-    t, step = parts.t[0], parts.t[1] - parts.t[0]
+    t = parts.t[0]
+    step = end - t
     look_at(motion, parts, t)
     for j in range(nv):
         before[j], before[nv + j] = motion.way[nv + j], motion.found.acceleration[j]
@@ -230,15 +319,18 @@ def mark(motion: Motion, parts: Parts, mass: Array, share: float, least: float, 
         for j in range(nv):
             off[j] = 1.5 * (now[j] - before[j]) / step - 0.25 * (before[nv + j] + now[nv + j])
             off[j] -= motion.found.acceleration[j]
-        if step * _size(mass, off) > share * step * _size(mass, short.now) + least:
-            step *= 0.6
+        wrong = step * _size(mass, off) / (share * step * _size(mass, short.now) + least)
+        # a cubic: of fourth order
+        factor = min(0.9 * math.pow(max(wrong, 1e-8), -0.25), 4.0)
+        if wrong > 1.0:
+            step *= max(factor, 0.1)
             continue
         t += step
         if t >= end:
             break
         times[n] = t
         n += 1
-        step *= 1.5
+        step *= factor
         for j in range(2 * nv):
             before[j] = now[j]
     return n

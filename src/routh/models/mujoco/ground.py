@@ -6,11 +6,12 @@ Most robots touch nothing else but themselves. The readable counterparts, for al
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import bound, kernel
 from routh.models.mujoco.touches import Places
 from routh.validation import Array
 
@@ -98,34 +99,31 @@ class Ground:
             height,
             limits,
         )
-        self.shape = nc, frame.shape[1], int(model.nv)
         self.point = np.zeros((len(body), 3))  # m
         self.gap = np.zeros(nc)
+        self.J = np.zeros((nc, frame.shape[1], int(model.nv)))  # normal first; zero of other contacts
+        self.bias = np.zeros(self.J.shape[:2])  # ``dJ/dt v``, m/s^2
         self.watch(data)
 
     def watch(self, data: MjData) -> None:
         """Look at the arrays of this data from now on."""
-        self.seen = Watched(*(getattr(data, name) for name in Watched._fields))
+        self._seen = Watched(*(getattr(data, name) for name in Watched._fields))
+        self._fill: Callable[[], object] | None = None
 
     def update(self) -> None:
-        """Points and gaps, after MuJoCo's kinematics."""
-        fill_gaps(self.arrays, self.seen, self.point, self.gap)
+        """Gaps and Jacobians after MuJoCo's kinematics.
 
-    def jacobians(self) -> Array:
-        """(nc, 1 + nt, nv), normal first; zero of other contacts."""
-        J = np.zeros(self.shape)
-        fill_rows(self.arrays, self.seen, self.point, J)
-        return J
-
-    def bias(self) -> Array:
-        """``dJ/dt v``, (nc, 1 + nt) m/s^2, after ``mj_comVel`` and ``mj_rnePostConstraint`` at qacc = 0.
-
-        Accelerations of the touching points without that of v. A point of a round shape is not always the
-        same one: it moves as its centre does.
+        And ``bias``, after ``mj_comVel`` and ``mj_rnePostConstraint`` at qacc = 0: accelerations of the
+        touching points without that of v. A point of a round shape is not always the same one: it moves as
+        its centre does.
         """
-        found = np.zeros(self.shape[:2])
-        fill_bias(self.arrays, self.seen, self.point, found)
-        return found
+        if self._fill is None:
+            self._fill = bound(fill_all, self.arrays, self._seen, self.point, self.gap, self.J, self.bias)
+        self._fill()
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is copied to other processes: not what looks at an MjData of this one."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_seen", "_fill")}
 
 
 @kernel

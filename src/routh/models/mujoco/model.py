@@ -182,7 +182,7 @@ class MujocoModel(WithImpacts):
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)``, of the material points that are nearest to each other."""
         self._at(q)
-        J = self.ground.jacobians()
+        J = self.ground.J.copy()
         if len(self.loose):
             J[self.loose] = self._rows(self._places)
         return J[:, 0], J[:, 1:]
@@ -198,10 +198,25 @@ class MujocoModel(WithImpacts):
         self._data.qvel[:], self._data.qacc[:] = velocity, 0.0
         engine().mj_comVel(self.mujoco, self._data)
         engine().mj_rnePostConstraint(self.mujoco, self._data)
-        found = self.ground.bias()
+        self.ground.update()
+        found = self.ground.bias.copy()
         if len(self.loose):
             found[self.loose] = self._loose_bias(given, velocity, np.inf)
         return found
+
+    def motion_terms(
+        self, q: Array, v: Array, u: ArrayLike | None = None
+    ) -> tuple[Array, Array, Array, Array]:
+        """`inverse_mass`, `bias`, Jacobians (nc, 1 + nt, nv) and `jacobian_bias` in one evaluation."""
+        force, inverse = self.bias(q, v, u), self.inverse_mass(q)
+        self._data.qacc[:] = 0.0
+        engine().mj_rnePostConstraint(self.mujoco, self._data)
+        self.ground.update()
+        J, found = self.ground.J.copy(), self.ground.bias.copy()
+        if len(self.loose):
+            J[self.loose] = self._rows(self._places)
+            found[self.loose] = self._loose_bias(q, v, np.inf)
+        return inverse, force, J, found
 
     def loose_terms(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
         """Gaps, Jacobians (n, 1 + nt, nv) and ``dJ/dt v`` of the ``loose`` contacts, not with the ground.
