@@ -77,6 +77,8 @@ def _outcome(model: PlanarModel, state: State, stiffness: Array) -> Array:
 @style.context()
 def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, angle: Sweep) -> style.Figure:
     """HP23 Fig. 12: compliant outcomes over the set (known outcomes, (m, nv)), in the normal velocities."""
+    import matplotlib.colors
+
     fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, aspect=0.75)
     panels = [
         (stiffness, np.log10(stiffness.values), r"stiffness ratio $\log_{10}(k_A/k_B)$"),
@@ -84,6 +86,9 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
     ]
     reached = np.concatenate([known @ problem.Jn.T, stiffness.contact_velocity, angle.contact_velocity])
     exact = cheap_exact(problem)
+    dark = matplotlib.colors.ListedColormap(matplotlib.colormaps["plasma"](np.linspace(0.0, 0.8, 256)))
+    look: style.Look = {"cmap": dark, "s": 8, "linewidths": 0.3, "edgecolors": "white", "zorder": 4}
+    look["label"] = "compliant contacts, one run each"
     for ax, (swept, colors, label) in zip(axes, panels, strict=True):
         ax.set_xlim(limits(reached[:, 0], pad=0.1))
         ax.set_ylim(limits(reached[:, 1], pad=0.1))
@@ -92,7 +97,9 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
             draw_exact(ax, exact, problem.Jn, label=EXACT)
         else:
             draw_density(ax, *(known @ problem.Jn.T).T, lightest=0.6, label=SAMPLES)
-        _draw_sweep(ax, swept, colors, label)
+        drawn = ax.scatter(*swept.contact_velocity.T, c=colors, **look)
+        ax.set(xlabel="A normal velocity (m/s)", ylabel="B normal velocity (m/s)")
+        fig.colorbar(drawn, ax=ax, label=label, shrink=0.9)
         for name, at in (("x", known @ problem.Jn[0]), ("y", known @ problem.Jn[1])):
             line: style.Look = {"color": style.SET, "linewidth": 0.8, "linestyle": (0, (2, 2)), "zorder": 1.0}
             (ax.axvline if name == "x" else ax.axhline)(at.max(), **line, label="there the set ends")
@@ -100,18 +107,6 @@ def compliant_figure(problem: ImpactProblem, known: Array, stiffness: Sweep, ang
     style.letter(axes)
     style.legend_below(fig, axes)
     return fig
-
-
-def _draw_sweep(ax: style.Axes, swept: Sweep, colors: Array, label: str) -> None:
-    import matplotlib.colors
-
-    dark = matplotlib.colors.ListedColormap(matplotlib.colormaps["plasma"](np.linspace(0.0, 0.8, 256)))
-    look: style.Look = {"cmap": dark, "s": 8, "linewidths": 0.3, "edgecolors": "white", "zorder": 4}
-    a, b = swept.contact_velocity.T
-    drawn = ax.scatter(a, b, c=colors, **look, label="compliant contacts, one run each")
-    ax.set_xlabel("A normal velocity (m/s)")
-    ax.set_ylabel("B normal velocity (m/s)")
-    ax.figure.colorbar(drawn, ax=ax, label=label, shrink=0.9)
 
 
 @exhibit(

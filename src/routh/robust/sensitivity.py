@@ -97,7 +97,13 @@ def sensitivity(
         result = Sensitivity(found, {"v": direction, **zeros}, False, "envelope")
     else:
         result = _by_statuses(problem, found, direction) or _by_sample(problem, found, direction, options)
-    _add_own(problem, objective, found.v, result.gradient)
+    # an objective that names a contact depends on the contact's rows itself
+    if isinstance(objective, str):
+        result.gradient["Jn"][problem.index(objective)] += found.v
+    elif isinstance(objective, tuple) and len(objective) == 2 and np.ndim(objective[1]) == 1:
+        i, weights = problem.index(objective[0]), np.asarray(objective[1], dtype=np.float64)
+        result.gradient["Jn"][i] += weights[0] * found.v
+        result.gradient["Jt"][i] += weights[1:, None] * found.v
     return result
 
 
@@ -144,16 +150,6 @@ def _by_sample(
     if not np.any(problem.restitution > 0.0):
         del gradient["restitution"]
     return Sensitivity(worst, gradient, bool(parts["one_sided"][index]), "sample")
-
-
-def _add_own(problem: ImpactProblem, objective: Wanted, v: Array, gradient: dict[str, Array]) -> None:
-    """An objective that names a contact depends on the contact's rows itself."""
-    if isinstance(objective, str):
-        gradient["Jn"][problem.index(objective)] += v
-    elif isinstance(objective, tuple) and len(objective) == 2 and np.ndim(objective[1]) == 1:
-        i, weights = problem.index(objective[0]), np.asarray(objective[1], dtype=np.float64)
-        gradient["Jn"][i] += weights[0] * v
-        gradient["Jt"][i] += weights[1:, None] * v
 
 
 def _farthest(
