@@ -32,6 +32,8 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TypeVar
 
+import numpy as np
+
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.compiling.copies import Interpreted, interpreted, rebuilt
 from routh.compiling.foreign import Foreign, Plain
@@ -141,7 +143,8 @@ class Patient:
             return
         began = time.process_time()
         try:
-            self._plain(*arguments)
+            with np.errstate(all="ignore"):
+                self._plain(*arguments)
         except (ArithmeticError, ValueError):  # where Python raises, compiled code goes on with inf or NaN
             self._kernel(*arguments)
         self._spent += time.process_time() - began

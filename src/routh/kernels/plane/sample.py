@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import kernel
+from routh.compiling import Patient, kernel
 from routh.compiling.foreign import Plain
 from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem
 from routh.kernels.common.callback import rates_function
@@ -228,11 +228,13 @@ def pieces(
     """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
     nc = rows.contact.shape[2]
     own = rates_function(rates) if callable(rates) else None
-    address = None if own is None else own.address
     room = FIRST_ROOM
     while True:
         record = make_record(room, nc, 2)
-        replay(rows, draw, sample, address, workspace(nc, 1), record)
+        if own is None:
+            _replay_patiently(rows, draw, sample, None, workspace(nc, 1), record)
+        else:
+            replay(rows, draw, sample, own.address, workspace(nc, 1), record)
         if record.total[ENTRIES] <= room:
             return impulses(record)
         room = int(record.total[ENTRIES])
@@ -244,6 +246,9 @@ def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneW
     row = sample - sample
     elastic = load_row(rows, row, work)
     one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, record)
+
+
+_replay_patiently = Patient(replay)  # who asks for few paths does not wait for a second sampler
 
 
 def run(
