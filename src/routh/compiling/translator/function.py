@@ -594,8 +594,9 @@ class Function(Writer):
 
     def _call_kernel(self, kernel: Foreign, arguments: Sequence[Value]) -> Value:
         arguments = [*arguments, *map(self.meant, defaults_after(kernel.py_func, len(arguments)))]
-        name, result = self.program.function(kernel, tuple(map(kind_of, arguments)))
-        given = ", ".join(f"{one} {word}" for value in arguments for one, word in words_of(value))
+        name, result, wanted = self.program.called(kernel, tuple(map(kind_of, arguments)))
+        listed = [f"{one} {word}" for value in arguments for one, word in words_of(value)]
+        given = ", ".join(listed[k] for k in wanted)
         whole, count = result_type(result), len(types_of(result))
         words = f"call {whole} @{name}({given})"
         if count == 0:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from functools import lru_cache
 from itertools import count
 from types import CodeType
+from typing import TypeAlias
 
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.translator.function import RESULT, Again, Function, Knowledge
@@ -19,6 +21,9 @@ from routh.compiling.translator.values import Kind, UntranslatableError, of_word
 
 MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
 SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
+
+
+_Made: TypeAlias = tuple[str, Kind, list[int]]  # name, result, places of the words that are wanted
 
 
 class Program:
@@ -33,7 +38,7 @@ class Program:
         self, prelude: str = "", again: str = "", called: tuple[CodeType, ...] | None = None
     ) -> None:
         self.prelude, self.again, self._called = prelude, again, called
-        self._made: dict[tuple[Plain, tuple[Kind, ...]], tuple[str, Kind]] = {}
+        self._made: dict[tuple[Plain, tuple[Kind, ...]], _Made] = {}
         self._texts: list[str] = []
         self._declared: set[str] = set()
         self._arrays: dict[str, str] = {}
@@ -50,55 +55,63 @@ class Program:
 
     def function(self, kernel: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
         """The name of a kernel for arguments of these kinds, and the kind of its result."""
+        return self.called(kernel, kinds, whole=True)[:2]
+
+    def called(self, kernel: Foreign, kinds: tuple[Kind, ...], *, whole: bool = False) -> _Made:
+        """The same for another kernel's call, with the places of those words that it wants; all: ``whole``.
+
+        Of the many arrays that kernels hand on, most of them use a few.
+        """
         plain: Foreign = kernel.py_func
         if (plain, kinds) not in self._made:
             if plain in self._open:
                 raise UntranslatableError(f"{plain.__name__} calls itself")
             self._open.add(plain)
-            self._made[plain, kinds] = self._translate(plain, kinds)
+            self._made[plain, kinds] = self._translate(plain, kinds, whole)
             self._open.remove(plain)
         return self._made[plain, kinds]
 
-    def _translate(self, plain: Foreign, kinds: tuple[Kind, ...]) -> tuple[str, Kind]:
+    def _translate(self, plain: Foreign, kinds: tuple[Kind, ...], whole: bool) -> _Made:
         node, marks, types = source_of(plain.__code__), plain.__dict__, types_of(*kinds)
         if len(node.args.args) != len(kinds) or node.args.vararg or node.args.kwonlyargs or node.args.kwarg:
             raise UntranslatableError(
                 f"{plain.__name__}: got {len(kinds)} arguments; wanted {ast.unparse(node.args)}, by position"
             )
-        written, result = _written(self, plain, node, kinds)
+        written, result = self._written(plain, node, kinds)
         self._declared |= written.used
+        body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in written.blocks)
+        used = set(re.findall(r"%a\d+", body))
+        wanted = [k for k in range(len(types)) if whole or f"%a{k}" in used]
         name = f"routh.{plain.__module__}.{plain.__name__}.{len(self._made) + len(self._texts)}"
         pointer = "ptr noalias" if marks.get("distinct") else "ptr"
-        given = ", ".join(f"{pointer if one == 'ptr' else one} %a{k}" for k, one in enumerate(types))
+        given = ", ".join(f"{pointer if types[k] == 'ptr' else types[k]} %a{k}" for k in wanted)
         if self._called is not None:
             word = "noinline " if plain.__code__ in self._called else "alwaysinline "
         elif marks.get("apart") or marks.get("forceinline"):
             word = "noinline " if marks.get("apart") else "alwaysinline "
         else:
             word = "inlinehint " if sum(len(block.lines) for block in written.blocks) < SHORT else ""
-        body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in written.blocks)
         head = f"define internal {result_type(result)} @{name}({given}) {word}nounwind"
         self._texts.append(f"{head} {{\n{body}\n}}")
-        return name, result
+        return name, result, wanted
 
-
-def _written(
-    program: Program, plain: Foreign, node: ast.FunctionDef, kinds: tuple[Kind, ...]
-) -> tuple[Function, Kind]:
-    """A function with its body, and the kind of its result."""
-    knowledge, code = Knowledge(node), plain.__code__
-    for _ in range(MOST_ATTEMPTS):
-        names = (f"%a{k}" for k in count())
-        function = Function(program, plain, knowledge)
-        try:
-            function.write_body(node, [of_words(kind, names) for kind in kinds])
-            return function, knowledge.kinds[RESULT]
-        except Again:
-            continue
-        except UntranslatableError as error:  # of a kernel that is called, it says where already
-            error.place = error.place or f"{code.co_filename}:{function.line}: kernel {code.co_name}"
-            raise
-    raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
+    def _written(
+        self, plain: Foreign, node: ast.FunctionDef, kinds: tuple[Kind, ...]
+    ) -> tuple[Function, Kind]:
+        """A function with its body, and the kind of its result."""
+        knowledge, code = Knowledge(node), plain.__code__
+        for _ in range(MOST_ATTEMPTS):
+            names = (f"%a{k}" for k in count())
+            function = Function(self, plain, knowledge)
+            try:
+                function.write_body(node, [of_words(kind, names) for kind in kinds])
+                return function, knowledge.kinds[RESULT]
+            except Again:
+                continue
+            except UntranslatableError as error:  # of a kernel that is called, it says where already
+                error.place = error.place or f"{code.co_filename}:{function.line}: kernel {code.co_name}"
+                raise
+        raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
 
 
 @lru_cache(maxsize=256)

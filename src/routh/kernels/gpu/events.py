@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from functools import lru_cache
 
 import numpy as np
@@ -155,11 +156,12 @@ def _blocks(count: int) -> int:
     return -(-count // BLOCK)
 
 
-class Sampler:
+class Sampler(ABC):
     """A sampler on the GPU, with what does not change between the pieces of a batch."""
 
     nt: int  # tangents of a contact
 
+    @abstractmethod
     def launch(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, begin: int, end: int
     ) -> None:
@@ -167,7 +169,6 @@ class Sampler:
 
         ``row``: the number of the first row, on which the random numbers depend.
         """
-        raise NotImplementedError
 
     def run(
         self, rows: Rows, wanted: DeviceArray, outputs: Outputs, row: int, deadline: float | None
