@@ -9,10 +9,8 @@ import routh
 from problems import rational_block, with_simple_delassus
 from routh import systems
 from routh.exact.checker import check_member, verify_invariance
-from routh.exact.paths import terminal_pieces
 from routh.exact.polytopes import PolytopeUnion, distance_to_hull, largest_distance, polytope
 from routh.exact.rational import RationalProblem, friction_directions
-from routh.exact.reach import Budget, Reach
 from routh.status import CapacityError, Status
 
 pytest.importorskip("ppl")
@@ -178,20 +176,11 @@ def test_slow_and_fast_impacts_of_many_pieces_have_the_same_set(scale):
 
 def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
     exact = routh.exact_set(random_rational(29, 3), budget=600)
-    inner, outer = exact.reached
     assert exact.status is Status.SOLVED
-    assert inner.cut_off > 0
-    assert exact.gap < 1e-4  # 1.6e-3 where what was cut off gets no second look
+    assert exact.gap < 1e-4  # 1.6e-3 where what was put off gets no second look
     assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-9))
     reached = routh.fill(exact.problem, max_samples=300, seed=0).outcomes
     assert np.all(exact.contains(reached.v[reached.terminated], tol=1e-9))
-
-    enclosed = Reach(outer.auto, eta=F(1, 10**6), flows=outer.flows)
-    assert enclosed.run(Budget(30.0, 20_000))
-    assert enclosed.cut_off > outer.cut_off == 0
-    larger = terminal_pieces(enclosed)
-    for piece in terminal_pieces(outer):  # enclosures only enlarge
-        assert np.any([~other.outside(piece.trials, 1e-9) for other in larger], axis=0).all()
 
 
 @pytest.mark.parametrize("end", [20, 21])

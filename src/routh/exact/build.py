@@ -65,8 +65,7 @@ def exact_set(
         them, and they may differ only by what impulses can change. `ExactSet.statuses_to` has no answer then.
 
     Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
-    leaves out, and the outer set encloses by a little too much, what adds less than 1e-5 of the speed;
-    ``gap`` includes what that costs.
+    leaves out what adds less than 1e-5 of the speed; ``gap`` includes what that costs.
 
     Returns
     -------
@@ -91,7 +90,8 @@ def exact_set(
     limits = None if start is not None else (eta, min(seconds, _GROUP_SECONDS))
     inner = Reach(auto, start=start)
     inner.run(Budget(seconds / 2, pieces, started))
-    outer = _relaxed(auto, simplest(eta, 1e-9 * eta), inner, Budget(seconds, pieces, started), start)
+    outer = Reach(auto, eta=simplest(eta, 1e-9 * eta), flows=inner.flows, start=start)
+    outer.run(Budget(seconds, pieces, started))
     reached = _union([piece.poly for piece in terminal_pieces(inner)], frame)
     given = rounded if isinstance(problem, RationalProblem) else problem
     bound, source = _outer(outer, frame, given, shift) or _outer_without(
@@ -124,21 +124,6 @@ def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
     if not any(all(dot(row, z) < 0 for z in found) for row in normals):
         raise ValueError("states: no contact approaches in all of them; wanted an impact from every state")
     return found
-
-
-def _relaxed(
-    auto: Automaton, eta: Fraction, inner: Reach, budget: Budget, start: list[Vector] | None = None
-) -> Reach:
-    """The relaxed reachable set, without enclosures where that ends after as many pieces again.
-
-    An enclosure adds 1e-5 of the speed at first, but what follows it can be large.
-    """
-    outer = Reach(auto, eta=eta, flows=inner.flows, start=start)
-    if outer.run(budget) and outer.enclosing and outer.cut_off:
-        plain = Reach(auto, eta=eta, flows=inner.flows, enclosing=False, start=start)
-        if plain.run(budget.half, most=2 * outer.explored):
-            return plain
-    return outer
 
 
 def _in_rationals(

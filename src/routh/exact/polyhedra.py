@@ -136,17 +136,13 @@ def _covered(
     return False
 
 
-def merged(piece: Piece, others: Sequence[Piece], ppl: ModuleType, *, excess: float = 0.0) -> Piece:
-    """The piece joined with those of the others with which its union is convex.
-
-    Exactly, or, where ``excess`` > 0, nearly: the convex hull takes the place of the union where no trial
-    point of it is farther than that from both. The result is then larger than the union.
-    """
+def merged(piece: Piece, others: Sequence[Piece], ppl: ModuleType) -> Piece:
+    """The piece joined with those of the others with which its union is convex."""
     rest = list(others)
     index = 0
     while index < len(rest):
         other = rest[index]
-        hull = _convex_union(piece, other, ppl, excess)
+        hull = _convex_union(piece, other, ppl)
         if hull is None:
             index += 1
             continue
@@ -156,32 +152,31 @@ def merged(piece: Piece, others: Sequence[Piece], ppl: ModuleType, *, excess: fl
     return piece
 
 
-def _convex_union(a: Piece, b: Piece, ppl: ModuleType, excess: float) -> Piece | None:
-    """The union of two polyhedra where it is convex (nearly, where ``excess`` > 0), else None."""
+def _convex_union(a: Piece, b: Piece, ppl: ModuleType) -> Piece | None:
+    """The union of two polyhedra where it is convex, else None."""
     dim = a.poly.affine_dimension()
     if b.poly.affine_dimension() != dim:
         return None
-    if (dim > 2 or excess) and _clearly_not_convex(a, b, max(excess, _MARGIN)):
+    if dim > 2 and _clearly_not_convex(a, b):
         return None
     hull = ppl.C_Polyhedron(a.poly)
     hull.poly_hull_assign(b.poly)
     if hull.affine_dimension() != dim or a.poly.is_disjoint_from(b.poly):
         return None
-    if not excess and not _covered(hull, [a, b], 0, ppl, [_PATIENCE]):
+    if not _covered(hull, [a, b], 0, ppl, [_PATIENCE]):
         return None
     return Piece(hull, a.gram, location=a.location, parts=(a, b))
 
 
-def _clearly_not_convex(a: Piece, b: Piece, margin: float) -> bool:
-    """Whether a point between two vertices, one of each, is farther than the margin from both."""
+def _clearly_not_convex(a: Piece, b: Piece) -> bool:
+    """Whether a point between two vertices, one of each, is clearly outside both."""
     only_a, only_b = a.points[b.outside(a.points)], b.points[a.outside(b.points)]
     if not (len(only_a) and len(only_b)):
         return False
     for share in (0.5, 0.25, 0.75):
         between = share * only_a[:24, None] + (1.0 - share) * only_b[None, :24]
         left = between.reshape(-1, only_a.shape[1])
-        left = left[a.outside(left, margin)]
-        if b.outside(left, margin).any():
+        if b.outside(left[a.outside(left)]).any():
             return True
     return False
 

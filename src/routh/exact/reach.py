@@ -59,10 +59,8 @@ class Budget:
 
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
-_CLOSE = 1e-5  # share of the speed: what adds less than this, on large problems, is cut off or enclosed
-_ENCLOSED = 16  # pieces that may be enclosed; where that many do not end it, it starts afresh without
-_SECOND_LOOKS = 4  # rounds in which pieces that were cut off are explored after all
-_BEYOND = 3  # times the violation: how far an enclosing facet moves out; ends sequences that shrink by 2/3
+_CLOSE = 1e-5  # share of the speed: what adds less than this to an inner set, on large problems, is put off
+_SECOND_LOOKS = 4  # rounds in which pieces that were put off are explored after all
 
 Queue = list[tuple[float, int, Cell | None, Piece]]  # rank, number, cell, piece
 
@@ -76,7 +74,6 @@ class Reach:
         *,
         eta: Fraction = Fraction(0),
         flows: dict[Location, Rays] | None = None,
-        enclosing: bool = True,
         start: Sequence[Vector] | None = None,
     ) -> None:
         self.ppl = load_ppl()
@@ -84,13 +81,11 @@ class Reach:
         self._start = [automaton.start] if start is None else list(start)  # its convex hull, in z
         self.eta = [eta * unit for unit in automaton.units]
         self.relaxed = eta > 0
-        self.enclosing = self.relaxed and enclosing  # whether pieces may be enclosed in larger ones
         self.cells: dict[Location, Cell] = {}
         self.flows = {} if flows is None else flows  # extreme flow rays; they do not depend on eta
         self.complete = False
         self.explored = 0
         self.stored = 0  # pieces, the memory in use
-        self.cut_off = 0  # pieces left out (or, relaxed, absorbed) because they are almost nothing new
         self._left_out: list[tuple[Piece, Cell]] = []
         self._normals = [self.form(row) for row in automaton.normals]
         self.walls = [[self._walls(i, mode) for mode in modes] for i, modes in enumerate(automaton.modes)]
@@ -228,9 +223,6 @@ class Reach:
     def _explore(self, queue: Queue, budget: Budget, most: float) -> bool:
         """Explore the queue and what it leads to; False where the budget or ``most`` pieces came first."""
         while queue:
-            if self.enclosing and self.cut_off >= _ENCLOSED:
-                self.enclosing = False
-                queue = self._begin()
             _, _, origin, source = heapq.heappop(queue)
             if origin is not None and not any(source is piece for piece in origin.pieces):
                 continue  # a larger piece has taken its place
@@ -283,34 +275,14 @@ class Reach:
         """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
 
         Sequences of switches that go on for ever add less and less. The inner set leaves the rest out until
-        all else is explored; the relaxed one moves the facets of a stored piece outwards until the rest
-        lies within.
+        all else is explored.
         """
-        if not self.relaxed:
-            if nearly_covered(piece, cell.pieces, _CLOSE):
-                self.cut_off += 1
-                self._left_out.append((piece, cell))
-                return None
-            return merged(piece, cell.pieces, self.ppl)
-        if covered(piece, cell.pieces, self.ppl):
+        if self.relaxed:
+            return None if covered(piece, cell.pieces, self.ppl) else merged(piece, cell.pieces, self.ppl)
+        if nearly_covered(piece, cell.pieces, _CLOSE):
+            self._left_out.append((piece, cell))
             return None
-        for old in cell.pieces if self.enclosing else ():
-            if not old.outside(piece.points, _CLOSE).any():
-                self.cut_off += 1
-                return Piece(self._absorbing(old, piece, cell), self.auto.gram, location=piece.location)
-        return merged(piece, cell.pieces, self.ppl, excess=_CLOSE if self.enclosing else 0.0)
-
-    def _absorbing(self, old: Piece, new: Piece, cell: Cell) -> C_Polyhedron:
-        """``old`` with the facets that ``new`` violates moved outwards, within the cell."""
-        wider = self.ppl.C_Polyhedron(self.auto.dim)
-        for c in old.poly.minimized_constraints():
-            form = self.ppl.Linear_Expression(c.coefficients(), c.inhomogeneous_term())
-            for side in (form, -form) if c.is_equality() else (form,):
-                wider.add_constraint(_moved_out(side, new.poly))
-        wider.add_constraints(cell.constraints)
-        wider.add_generators(cell.rays)
-        wider.add_constraints(cell.constraints)
-        return wider
+        return merged(piece, cell.pieces, self.ppl)
 
     def jams(self) -> bool:
         """Whether forces can cancel (z' = 0) in some reached location, so that a solution may never end."""
@@ -390,16 +362,6 @@ class Reach:
                     result = self.ppl.C_Polyhedron(part)
                 result.add_constraint(constraint)
         return result
-
-
-def _moved_out(form: Linear_Expression, part: C_Polyhedron) -> Constraint:
-    """``form >= 0``, moved out by a simple number not below `_BEYOND` times what ``part`` violates it by."""
-    least = part.minimize(form)
-    room = -_BEYOND * Fraction(int(least["inf_n"]), int(least["inf_d"]))
-    if room <= 0:
-        return form >= 0
-    scale = 2 ** (7 + max(0, room.denominator.bit_length() - room.numerator.bit_length()))
-    return form * scale + math.ceil(room * scale) >= 0
 
 
 def _minus(row: Row) -> Row:
