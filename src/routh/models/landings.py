@@ -136,23 +136,6 @@ class Seen(NamedTuple):
         names, geoms = [self.names[k] for k in rows], [self.geoms[k] for k in rows]
         return Seen(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
 
-    @staticmethod
-    def of_rows(rows: Sequence[ContactRow], dofs: slice, ups: Array) -> Seen:
-        """Contacts of whose springs nothing is known, as rows in all velocities of a robot."""
-        contacts, unknown = [row.contact for row in rows], np.full(len(rows), np.nan)
-        return Seen(
-            [contact.name for contact in contacts],
-            [(contact.geom1, contact.geom2) for contact in contacts],
-            np.array([contact.dist for contact in contacts]),
-            np.array([contact.pos for contact in contacts]).reshape(-1, 3),
-            np.array([contact.frame for contact in contacts]).reshape(-1, 3, 3),
-            ups,
-            np.array([row.J[:, dofs] for row in rows]).reshape(len(rows), 3, -1),
-            np.array([row.mu for row in rows]),
-            unknown,
-            unknown,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Touchdown:

@@ -19,21 +19,24 @@ from routh.models.landings import (
     held_touchdown,
     look_ahead,
     place_joints,
+    rigid_jacobians,
     touchdown_of_each,
     turned,
 )
 from routh.models.pinocchio.files import engine
-from routh.models.pinocchio.points import Points
+from routh.models.pinocchio.points import UP, Points, Touching
 from routh.models.pinocchio.problem import (
     DEFAULT_MU,
     Surroundings,
     build,
-    ground_rows,
+    friction,
     look_up,
     mass_matrix,
     over_ground,
 )
+from routh.models.robot import distinct_names
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
+from routh.models.spatial.rotations import contact_frames
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -124,25 +127,35 @@ def _require_free_flyer(model: Model, what: str) -> None:
 def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Array, v: Array) -> Touchdown:
     pin = engine()
     model, data = around.model, around.data
-    pin.computeJointJacobians(model, data, q)
-    pin.updateFramePlacements(model, data)
+    pin.framesForwardKinematics(model, data, q)
     assert around.ground is not None
     found = over_ground(around, around.ground, np.inf)
     com = np.array(pin.centerOfMass(model, data, q))
     radius = max((float(np.linalg.norm(point.surface - com)) for point in found), default=0.0)
     reach = look_ahead(radius, v, window)
-    rows = ground_rows(model, data, [point for point in found if point.dist <= reach], around.mu)
     to_world = np.zeros((6, 6))
     to_world[:3, :3] = to_world[3:, 3:] = data.oMi[1].rotation
-    ups = np.array([row.contact.frame[0] for row in rows]).reshape(-1, 3)
+    root = RootMotion(slice(0, 6), np.array(data.oMi[1].translation), to_world)
     return held_touchdown(
         mass_matrix(model, data, q),
         v,
-        RootMotion(slice(0, 6), np.array(data.oMi[1].translation), to_world),
-        Seen.of_rows(rows, slice(0, 6), ups),  # a URDF says nothing of how soft its contacts are
+        root,
+        _seen([point for point in found if point.dist <= reach], root, around.mu),
         reach=reach,
         equality=np.zeros((0, model.nv)),
         gravity=np.array(model.gravity.linear),
         held=tuple(model.names)[2:],
         deepest=deepest,
     )
+
+
+def _seen(points: Sequence[Touching], root: RootMotion, mu: float | Mapping[str, float]) -> Seen:
+    """Points over level ground as contacts, joints held."""
+    names = distinct_names([f"{point.name}/ground" for point in points])
+    dist = np.array([point.dist for point in points])
+    pos = np.array([point.surface for point in points]).reshape(-1, 3) - 0.5 * dist[:, None] * UP
+    frame = np.tile(contact_frames(UP[None]), (len(points), 1, 1))
+    given = np.array([friction(mu, name) for name in names])
+    unknown = np.full(len(points), np.nan)  # a URDF says nothing of how soft its contacts are
+    geoms, J = [("ground", point.name) for point in points], rigid_jacobians(pos, frame, root)
+    return Seen(names, geoms, dist, pos, frame, frame[:, 0], J, given, unknown, unknown)
