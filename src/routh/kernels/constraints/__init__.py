@@ -16,5 +16,5 @@ Read in this order:
 - `place`: rows at a state of free bodies, planar mechanisms, robots, joint limits and elastic foundations.
 - `march`: many steps of many motions in one call; one step of a robot.
 
-The readable counterparts are `routh.constraints.springs`, `routh.constraints.system` and `routh.sim.step_through`.
+The readable counterparts are `routh.constraints.springs` and `system`, and `routh.sim.step_through`.
 """
