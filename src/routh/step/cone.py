@@ -5,13 +5,15 @@ Find impulses with ``lambda_n = clip(lambda_n - y', 0, lambda_max)`` and
 contact velocities after the step, all in the problem's own units. The gap of this is the residual.
 
 Method: polyhedral steps whose facets close in on the directions of friction give a start whose error
-falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it.
+falls with the square of the facet angle; a semismooth Newton method on the fixed point finishes it. Where
+that fails, finely faceted cones give further starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -29,6 +31,7 @@ REFINEMENT = 6.0
 ROUNDS = 12
 NEWTON_STEPS = 30
 TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
+FINE_FACETS = (24, 64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,7 @@ class ConeStep:
             rough = faceted(PolyhedralStep(problem, pivoting=self._pivoting))
             if rough.status is not Status.SOLVED:
                 return rough
-        for start in self._starts(faceted):
+        for start in chain(self._starts(faceted), self._fine(faceted)):
             for candidate in (start, self._newton(start, before, aims)):
                 gap = self._gap(candidate, before, aims)
                 if gap < best_gap:
@@ -116,6 +119,12 @@ class ConeStep:
             others = np.broadcast_to(np.pi * np.array([0.5, 1.0, 1.5]), offsets.shape)
             angles = wanted[:, None] + np.concatenate([offsets, others], axis=1)
             directions = np.stack([np.cos(angles), np.sin(angles)], axis=2)
+
+    def _fine(self, faceted: Callable[[PolyhedralStep], StepResult]) -> Iterator[Array]:
+        """Polyhedral solutions with ever more facets all around: slow, and near a solution in the end."""
+        for facets in FINE_FACETS:
+            result = faceted(PolyhedralStep(self.problem, facets=facets))
+            yield (result.impulse / self.problem.scaling.impulse[:, None]).ravel()
 
     def _gap(self, lam: Array, before: Array, aims: _Aims) -> float:
         nc = self.problem.nc
