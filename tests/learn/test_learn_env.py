@@ -155,7 +155,6 @@ def test_outcomes_inside_randomised_parameters_see_them():
 
 
 def test_side_by_side_each_gives_its_own_episodes():
-    pytest.importorskip("greenlet")
     envs = routh.learn.make_vec("Hopper-v5", 3)
     rng = np.random.default_rng(0)
     actions = rng.uniform(-1.0, 1.0, size=(80, 3, 3)).astype(np.float32)
@@ -184,17 +183,18 @@ def test_side_by_side_each_gives_its_own_episodes():
     assert sum(map(len, impacts)) > 3
 
 
-def test_impacts_of_several_simulations_are_drawn_as_when_alone():
-    from routh.learn.draws import Drawer, Wanted
+def test_drawn_outcomes_are_those_of_sample():
+    from routh.learn.draws import Drawer
 
     for name in ("Hopper-v5", "Walker2d-v5"):
         env = routh.learn.OutcomeRandomization(gymnasium.make(name))
         _, impacts = episodes(env, 7, steps=200)
-        wanted = [Wanted(impact.arrival, 5 + k, 1 + k % 3) for k, impact in enumerate(impacts)]
-        assert len(wanted) > 2
+        assert len(impacts) > 2
         drawer = Drawer()
-        for drawn, item in zip(drawer.many(wanted), wanted, strict=True):
-            alone = drawer.one(item)
+        for k, impact in enumerate(impacts):
+            n = 1 + k % 3
+            drawn = drawer.draw(impact.arrival, 5 + k, n)
+            alone = routh.sample(impact.problem, n, seed=5 + k)
             assert np.array_equal(drawn.v, alone.v)
             assert np.array_equal(drawn.status, alone.status)
             assert drawn.good.all()

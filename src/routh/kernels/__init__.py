@@ -3,7 +3,7 @@
 Nothing here is imported with ``routh`` itself; importing a module of this part loads LLVM. The rooms:
 
 - `common`: random numbers, small linear algebra, loops in slices, the arrays that go in and out.
-- `plane`, `space`: sampling by events; `events` is the one entry to both, `own_seeds` that with a seed a row.
+- `plane`, `space`: sampling by events; `events` is the one entry to both.
 - `algorithm1`: HP23's sampler by implicit steps.
 - `gradients`: derivatives of samples by events.
 - `motion`: smooth motion of planar mechanisms between events.

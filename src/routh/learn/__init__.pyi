@@ -8,7 +8,7 @@ from routh.learn.settings import linear as linear
 from routh.learn.tasks import Lander as Lander
 from routh.learn.tasks import Quadruped as Quadruped
 from routh.learn.tasks import TouchDown as TouchDown
-from routh.learn.vector import OutcomeVectorEnv as OutcomeVectorEnv
-from routh.learn.vector import make_vec as make_vec
 from routh.learn.wrapper import AdversarialOutcomes as AdversarialOutcomes
 from routh.learn.wrapper import OutcomeRandomization as OutcomeRandomization
+from routh.learn.wrapper import OutcomeVectorEnv as OutcomeVectorEnv
+from routh.learn.wrapper import make_vec as make_vec

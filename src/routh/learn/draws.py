@@ -1,4 +1,4 @@
-"""Outcomes of impacts as they arrive: one, or those of several simulations at once.
+"""Outcomes of impacts as they arrive.
 
 The rows come from the mass matrix and the Jacobians of a model, so what `routh.sample` checks of a stranger's
 numbers is not checked again; the outcomes are the same, to the last bit.
@@ -6,7 +6,7 @@ numbers is not checked again; the outcomes are the same, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +15,14 @@ from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
 from routh.batch import empty_arrays
 from routh.compiling import bound
-from routh.kernels.common.arrays import Draw, Outputs, make_outputs, prepared
+from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.kernels.common.judge import keep_laws
 from routh.kernels.events import with_default
-from routh.kernels.own_seeds import Work, run, workspace_for
+from routh.kernels.plane import sample as plane
+from routh.kernels.plane.rates import PlaneWork
+from routh.kernels.space import sample as space
+from routh.kernels.space import workspace
+from routh.kernels.space.workspace import SpaceWork
 from routh.models.mujoco.arrivals import Arrival
 from routh.problem_rows import IMPULSE, Problems, Rows, empty_rows, prepare, scratch
 from routh.sampling.settings import make_settings
@@ -27,14 +31,6 @@ from routh.validation import Array
 
 _TOLERANCES = tolerances.APPROACH, DEFAULT_TOLERANCE  # of energy and approach
 _SOLVED = int(Status.SOLVED)  # arrays take long to be compared with members of an enumeration
-
-
-class Wanted(NamedTuple):
-    """An impact, and which of its outcomes are wanted: the first ``n`` of this seed."""
-
-    arrival: Arrival
-    seed: int
-    n: int
 
 
 class Drawn(NamedTuple):
@@ -53,13 +49,13 @@ class _Room(NamedTuple):
     found: Outputs
     good: np.ndarray  # (n,) bool
     draw: Draw
-    work: Work
+    work: PlaneWork | SpaceWork
     prepare: Callable[[], None]
     keep_laws: Callable[[], None]
 
 
 class Drawer:
-    """Draws the outcomes of ``routh.sample(problem, n, seed=seed)``, alone or among others."""
+    """Draws the outcomes of ``routh.sample(problem, n, seed=seed)``."""
 
     def __init__(self, rates: str = "mixed", restitution: float = 0.0) -> None:
         self.restitution = restitution
@@ -67,9 +63,8 @@ class Drawer:
         self._settings = {nt: with_default(plain, nt) for nt in (1, 2)}
         self._rooms: dict[tuple[int, ...], _Room] = {}
 
-    def one(self, wanted: Wanted) -> Drawn:
-        """The outcomes of one impact."""
-        arrival, n = wanted.arrival, wanted.n
+    def draw(self, arrival: Arrival, seed: int, n: int) -> Drawn:
+        """The first ``n`` outcomes of an impact with this seed."""
         key = (*arrival.Jt.shape, n)
         room = self._rooms.get(key)
         if room is None:
@@ -77,14 +72,21 @@ class Drawer:
         for mine, given in zip(room.given, arrival[:5], strict=True):
             mine[:] = given
         room.prepare()
-        run(room.rows, room.draw, np.array([wanted.seed], dtype=np.uint64), room.found, room.work)
+        draw, found = room.draw._replace(seed=np.uint64(seed)), room.found
+        if isinstance(room.work, PlaneWork):
+            plane.run_range(room.rows, draw, found, room.work, None, 0, n)
+        else:
+            books = draw.poisson if self.restitution > 0.0 else None
+            space.run_range(room.rows, draw, found, room.work, None, books, None, 0, n)
         room.keep_laws()
-        status = room.found.status[0].copy()
-        return Drawn(room.found.v[0].copy(), status, room.good & (status == _SOLVED))
+        status = found.status[0].copy()
+        return Drawn(found.v[0].copy(), status, room.good & (status == _SOLVED))
 
     def _room(self, arrival: Arrival, n: int) -> _Room:
         nc, nt, nv = arrival.Jt.shape
-        problems, rows = _padded([arrival], self.restitution), empty_rows(1, nv, nc, nt)
+        problems = Problems(M=np.zeros((1, nv, nv)), v=np.zeros((1, nv)), **empty_arrays(1, nv, nc, nt))
+        problems.restitution[:], problems.present[:], problems.size[:] = self.restitution, True, (nv, nc, nt)
+        rows = empty_rows(1, nv, nc, nt)
         found, good = make_outputs(rows, n, elastic=self.restitution > 0.0), np.zeros(n, dtype=bool)
         M, Jn, Jt, mu, _, v, _, _ = (array[0] for array in problems)
         laws = M, Jn, v, rows.contact[0, IMPULSE], _TOLERANCES, found.v[0], good
@@ -94,51 +96,7 @@ class Drawer:
             found,
             good,
             self._settings[nt]._replace(n=n),
-            workspace_for(rows, n),
+            plane.workspace(nc, n) if nt == 1 else workspace.workspace(nc),
             bound(prepare, problems, 0, 1, np.zeros(1, dtype=bool), scratch(problems), rows),
             bound(keep_laws, *laws),
         )
-
-    def many(self, wanted: Sequence[Wanted]) -> list[Drawn]:
-        """The outcomes of several impacts of any sizes, by one call of a kernel in the plane and in space."""
-        if len(wanted) == 1:
-            return [self.one(wanted[0])]
-        found: dict[int, Drawn] = {}
-        for nt in (1, 2):
-            places = [k for k, item in enumerate(wanted) if item.arrival.Jt.shape[1] == nt]
-            if places:
-                found |= dict(zip(places, self._alike([wanted[k] for k in places]), strict=True))
-        return [found[k] for k in range(len(wanted))]
-
-    def _alike(self, wanted: Sequence[Wanted]) -> list[Drawn]:
-        """Of impacts that all are in the plane, or all in space, as one batch."""
-        problems = _padded([item.arrival for item in wanted], self.restitution)
-        rows, nt = prepared(problems), problems.Jt.shape[2]
-        n = max(item.n for item in wanted)
-        found = make_outputs(rows, n, elastic=self.restitution > 0.0)
-        seeds = np.array([item.seed for item in wanted], dtype=np.uint64)
-        run(rows, self._settings[nt]._replace(n=n), seeds, found, workspace_for(rows, n))
-        return [_judged(item, found, rows, k) for k, item in enumerate(wanted)]
-
-
-def _judged(item: Wanted, found: Outputs, rows: Rows, k: int) -> Drawn:
-    arrival = item.arrival
-    v, status = found.v[k, : item.n, : len(arrival.v)].copy(), found.status[k, : item.n].copy()
-    good = np.zeros(item.n, dtype=bool)
-    unit = rows.contact[k, IMPULSE, : len(arrival.mu)]
-    keep_laws(arrival.M, arrival.Jn, arrival.v, unit, _TOLERANCES, v, good)
-    return Drawn(v, status, good & (status == _SOLVED))
-
-
-def _padded(arrivals: Sequence[Arrival], restitution: float) -> Problems:
-    """Impacts of one number of tangents as the rows of a batch."""
-    nc, nv = (max(size) for size in zip(*(arrival.Jn.shape for arrival in arrivals), strict=True))
-    n, nt = len(arrivals), arrivals[0].Jt.shape[1]
-    made = Problems(M=np.zeros((n, nv, nv)), v=np.zeros((n, nv)), **empty_arrays(n, nv, nc, nt))
-    made.restitution[:] = restitution
-    for k, arrival in enumerate(arrivals):
-        c, i = arrival.Jn.shape
-        made.M[k, :i, :i], made.Jn[k, :c, :i], made.Jt[k, :c, :, :i] = arrival.M, arrival.Jn, arrival.Jt
-        made.mu[k, :c], made.v[k, :i], made.present[k, :c] = arrival.mu, arrival.v, True
-        made.size[k] = i, c, nt
-    return made

@@ -9,7 +9,6 @@ velocity, and the rest of the substep follows. Substeps without such an event ar
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Unpack
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from routh.auditing.rollout import own_outcome
-from routh.learn.draws import Drawer, Drawn, Wanted
+from routh.learn.draws import Drawer, Drawn
 from routh.learn.settings import HookOptions, Settings
 from routh.models.mujoco.arrivals import Arrival, Lookout
 from routh.models.mujoco.engine import engine
@@ -124,7 +123,7 @@ class Hook:
         self.model, self.data, self.settings = model, data, settings
         self.impacts: list[Impact] = []
         self.steps = 0
-        self.draw: Callable[[Wanted], Drawn] = Drawer(settings.rates, settings.restitution).one
+        self._draw = Drawer(settings.rates, settings.restitution).draw
         self._least = 1 if settings.single else 2
         watched: Options = {"threshold": settings.threshold, "least": self._least, "limits": settings.limits}
         self._lookout = Lookout(model, data, rules=settings.simultaneity, **watched)
@@ -223,12 +222,12 @@ class Hook:
 
     def _outcome(self, arrival: Arrival, seed: int) -> Choice:
         """One random outcome."""
-        drawn = self.draw(Wanted(arrival, seed, 1))
+        drawn = self._draw(arrival, seed, 1)
         if drawn.good[0]:
             return drawn.v[0], Status.SOLVED
         if drawn.status[0] == Status.NO_IMPACT:
             return arrival.v, Status.NO_IMPACT
-        drawn = self.draw(Wanted(arrival, seed, _AGAIN))
+        drawn = self._draw(arrival, seed, _AGAIN)
         if not drawn.good.any():
             return arrival.v, _why_not(drawn)
         return drawn.v[np.argmax(drawn.good)], Status.SOLVED
@@ -237,7 +236,7 @@ class Hook:
         """The worst of k random outcomes: the objective is the larger, the worse."""
         goal = self.settings.objective
         assert goal is not None
-        drawn = self.draw(Wanted(arrival, seed, self.settings.k))
+        drawn = self._draw(arrival, seed, self.settings.k)
         good = np.flatnonzero(drawn.good)
         if not good.size:
             return arrival.v, _why_not(drawn)
@@ -251,7 +250,7 @@ class Hook:
 
         Size and direction are those of the kinetic-energy norm.
         """
-        drawn = self.draw(Wanted(arrival, seed, 2))
+        drawn = self._draw(arrival, seed, 2)
         if not drawn.good.all():
             return arrival.v, _why_not(drawn)
         L = np.linalg.cholesky(arrival.M)

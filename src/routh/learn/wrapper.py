@@ -1,11 +1,13 @@
 """The Gymnasium wrapper: every impact of a MuJoCo environment gets an outcome that it can have.
 
-The adversary takes, of some outcomes of every impact, the one that is worst for a policy.
+The adversary takes, of some outcomes of every impact, the one that is worst for a policy; `make_vec` wraps
+many environments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -16,11 +18,13 @@ from routh.learn.hooks import Hook, Impact
 from routh.learn.settings import HookOptions, Settings
 from routh.models.mujoco.engine import engine
 from routh.status import MissingExtraError
-from routh.validation import Array
+from routh.validation import Array, integer
 
 try:
+    import gymnasium
     from gymnasium import Env, Wrapper
     from gymnasium.utils import RecordConstructorArgs as Recorded
+    from gymnasium.vector import AutoresetMode, SyncVectorEnv
 except ImportError:
     raise MissingExtraError("gymnasium", "learn") from None
 
@@ -143,3 +147,40 @@ def _worth(env: Env, value: Callable[[Array], ArrayLike]) -> Callable[[Array], A
         return -np.asarray(value(np.stack(seen)), dtype=np.float64).reshape(len(v))
 
     return objective
+
+
+class OutcomeVectorEnv(SyncVectorEnv):
+    """Gymnasium's `SyncVectorEnv` of `OutcomeRandomization`; see `make_vec`.
+
+    Sub-environment i gives the episodes that it would give alone with the same seed.
+    """
+
+
+def make_vec(
+    name: str | Callable[[], Env],
+    num_envs: int,
+    *,
+    seed: int = 0,
+    autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+    make: Info | None = None,
+    **options: Unpack[HookOptions],
+) -> OutcomeVectorEnv:
+    """Environments side by side in one process, each with `OutcomeRandomization`.
+
+    Parameters
+    ----------
+    name : of an environment, for `gymnasium.make`; or a function that makes one.
+    num_envs : how many.
+    seed : environment i draws with ``seed + i``, until ``reset(seed=...)`` gives others.
+    autoreset_mode : Gymnasium's.
+    make : keywords for `gymnasium.make`.
+    options : those of `OutcomeRandomization`.
+    """
+    count = integer("num_envs", num_envs, at_least=1)
+    build = name if callable(name) else partial(gymnasium.make, name, **(make or {}))
+
+    def made(number: int) -> Env:
+        return OutcomeRandomization(build(), seed=seed + number, **options)
+
+    makers = [partial(made, number) for number in range(count)]
+    return OutcomeVectorEnv(makers, autoreset_mode=autoreset_mode)
