@@ -114,6 +114,24 @@ def test_slip_that_begins_does_not_stop():
     assert slip @ [0.6, 0.8] > 1e-6
 
 
+@pytest.mark.parametrize(
+    ("push", "speed"), [((10.0, -10.0), 3e-3), ((6.0, -8.0), 3e-3), ((4.8, -3.6), 1e-3), ((3.0, -1.5), 1e-3)]
+)
+def test_a_step_that_slip_ends_by_turning_is_one_of_the_model_there(push, speed):
+    """Its sweeps ended at other times each, and the last model was taken for that of another time."""
+    mechanism, q, v = leaning(speed)
+    pulled = Mechanism(Pulled(mechanism.model, mechanism.J(q)[0].T @ np.r_[0.0, 2.0 * np.array(push)]))
+    motion = ModeMotion(pulled, (Hold(0, (0.6, 0.8)),))
+    y = motion.begin(q, v)
+    motion.aim(0.0, y)
+    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    assert step.known
+    assert step.stopped == ()
+    assert step.t < 2e-4
+    q, v = motion.split(step(step.t))
+    np.testing.assert_allclose(step._way.found.rows, pulled.J(q)[0], rtol=0, atol=1e-10)
+
+
 class Pulled:
     """A model with one more force."""
 

@@ -80,7 +80,7 @@ class ShortStep:
         parts = np.zeros(_PARTS + 1), np.zeros(_PARTS), np.zeros((_PARTS, size))
         dense = np.zeros((_PARTS, POWERS, size))
         ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
-        self._parts = Parts(*parts, dense, ways, straight, np.zeros(2, dtype=np.int64))
+        self._parts = Parts(*parts, dense, ways, straight, np.zeros(3, dtype=np.int64))
         self._limit = t + length
         self.known = self._follow()
 
@@ -97,6 +97,8 @@ class ShortStep:
         for _ in range(_SWEEPS):
             if not self._slide():
                 return False
+            if self._parts.number[1] < 0:  # where slip has turned or a mode is broken depends on the parts
+                self._limit, self._parts.number[2] = self.t, 1
             now = self(self.t)[self.motion.nq : self.motion.nq + self._nv]
             length = self.t - self.started
             if before is not None and np.abs(now - before).max() * length * _RATE < self._atol:
@@ -108,7 +110,7 @@ class ShortStep:
             short.length[0] = length
             if not all(self._ask(k, *state) for k, state in enumerate(states, start=1)):
                 return False
-        return True
+        return False
 
     def _slide(self) -> bool:
         """Follow the slip from the start, with what the model says now."""

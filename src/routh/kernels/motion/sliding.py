@@ -49,7 +49,7 @@ class Parts(NamedTuple):
     dense: Array  # (n, POWERS, N)
     way: Array  # (n, m, nt) directions of slip where they begin
     straight: np.ndarray  # (n, m) bool: slip that keeps its direction
-    number: np.ndarray  # (2,) int64: of the parts; which contact of the mode stopped, or -1
+    number: np.ndarray  # (3,) int64: of the parts; which contact of the mode stopped, or -1; 1: no other ends
 
 
 @kernel
@@ -113,7 +113,7 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
         if _along(motion, i, v) > short.slowest:  # slower slip would make friction jump
             for a in range(width - 1):
                 held.way[i, a] = found.way[i, a]
-    return over
+    return over and parts.number[2] == 0
 
 
 @kernel
