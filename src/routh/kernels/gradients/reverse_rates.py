@@ -15,7 +15,7 @@ import numpy as np
 
 from routh.compiling import apart, kernel
 from routh.compiling.rows import rows
-from routh.kernels.common.small_linear import solve_linear
+from routh.kernels.common.small_linear import invert_rows, solve_linear
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record
 from routh.validation import Array
@@ -23,7 +23,7 @@ from routh.validation import Array
 NODES = 4  # of a step
 GAMMA = 1.0 - math.sqrt(0.5)  # weight of a solve, as a share of its implicit step
 LEAST_CREEPING = 1e-6  # the least friction that counts for how a contact creeps
-DEPENDS = 1e-10  # of an equation's size: what is left of it below this says nothing that others do not
+DEPENDS = 1e-10  # pivots below this share of the largest entry are none: rates depend on each other
 
 
 class Given(NamedTuple):
@@ -57,10 +57,12 @@ class ReverseArrays(NamedTuple):
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
     columns: Array  # (n, width)
     system: Array  # (n, n + 1)
+    equations: Array  # (n, n)
+    inverse: Array  # (n, n)
     stages: Array  # (NODES nc, NODES nc + 1) linear equations for the bars of the angles of slips
     paces: Array  # (NODES,) how fast the curve is followed in a node
     whose: np.ndarray  # (n,) int64: contacts of the unknowns
-    pivots: np.ndarray  # (n,) int64: the variable that an equation was solved for
+    order: np.ndarray  # (n,) int64: unknowns, those that are zero last
     slides: np.ndarray  # (nc,) int64: contacts that slide
     nodes: Nodes
 
@@ -82,16 +84,8 @@ class ReverseWork(ReverseArrays):
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n, square = nc * width, NODES * nc
-    shapes = [
-        (17, n),
-        (n, n),
-        (nc, width - 1),
-        (n, width),
-        (n, width),
-        (n, n + 1),
-        (square, square + 1),
-        (NODES,),
-    ]
+    shapes = [(17, n), (n, n), (nc, width - 1), (n, width), (n, width), (n, n + 1), (n, n), (n, n)]
+    shapes += [(square, square + 1), (NODES,)]
     arrays: list[Any] = [np.zeros(shape) for shape in shapes]
     arrays += [np.zeros(length, dtype=np.int64) for length in (n, n, nc)]
     arrays += [Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n)))]
@@ -223,8 +217,7 @@ def find_lever(given: Given, own: ReverseWork, rate: Array, weight: float, m: in
         own.lever[a] = own.of_change[a]
     if m > 0:
         list_equations(given, own, m)
-        solve_linear(own.system, m)
-        if is_singular(own, m):  # rates that depend on each other
+        if not solve_linear(own.system, m):
             list_equations(given, own, m)
             solve_dependent(own, rate, m)
     for e in range(m):
@@ -269,65 +262,29 @@ def list_equations(given: Given, own: ReverseWork, m: int) -> None:
 
 
 @kernel
-def is_singular(own: ReverseWork, m: int) -> bool:
-    """Whether `solve_linear` met a pivot that vanished."""
-    for e in range(m):
-        if own.system[e, e] == 0.0:
-            return True
-    return False
-
-
-@kernel
 def solve_dependent(own: ReverseWork, rate: Array, m: int) -> None:
-    """Gauss and Jordan where equations depend on each other; the last column is a solution.
+    """The same where rates depend on each other, by the inverse of the equations of the rates themselves.
 
-    Of rates that depend on each other the sampler keeps some at zero. These are no unknowns, so the equations
-    of the others come first, and what is left of those that depend on them is left out.
+    Of rates that depend on each other the sampler keeps some at zero: these are the ones that stay so.
     """
-    A, width = own.system, own.rows.shape[1]
-    for e in range(m):
-        own.pivots[e] = -1
-        size = 1e-300
-        for f in range(m):
-            size = max(size, abs(A[e, f]))
-        for f in range(m + 1):
-            A[e, f] /= size
+    order, found = own.order, m - m
     for pass_number in range(2):
         for e in range(m):
-            at, moves = width * own.whose[e], False
-            for part in range(width):
+            at, moves = own.rows.shape[1] * own.whose[e], False
+            for part in range(own.rows.shape[1]):
                 moves = moves or (own.columns[e, part] != 0.0 and rate[at + part] != 0.0)
             if moves == (pass_number == 0):
-                take_equation(A, own.pivots, e, m)
+                order[found] = e
+                found += 1
     for e in range(m):
-        own.whole[e] = 0.0
+        own.whole[e] = own.system[e, m]
+        for f in range(m):
+            own.equations[e, f] = own.system[order[f], e]
+    invert_rows(own.equations, own.inverse, m, DEPENDS)
     for e in range(m):
-        if own.pivots[e] >= 0:
-            own.whole[own.pivots[e]] = A[e, m]
-    for e in range(m):
-        A[e, m] = own.whole[e]
-
-
-@kernel
-def take_equation(A: Array, pivots: np.ndarray, e: int, m: int) -> None:
-    """Solve equation e, free of what others were solved for, for its largest variable; put it into all."""
-    best, size = 0, 0.0
-    for b in range(m):
-        if abs(A[e, b]) > size:
-            best, size = b, abs(A[e, b])
-    if not size > DEPENDS:
-        return
-    pivots[e] = best
-    for b in range(m + 1):
-        if b != best:
-            A[e, b] /= A[e, best]
-    A[e, best] = 1.0
-    for a in range(m):
-        factor = A[a, best]
-        if a != e and factor != 0.0:
-            for b in range(m + 1):
-                A[a, b] -= factor * A[e, b]
-            A[a, best] = 0.0
+        own.system[e, m] = 0.0
+        for f in range(m):
+            own.system[e, m] += own.inverse[f, e] * own.whole[order[f]]
 
 
 @apart
