@@ -17,7 +17,7 @@ from routh.compiling import apart, kernel
 from routh.compiling.rows import rows
 from routh.kernels.common.small_linear import invert_rows, solve_linear
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record
+from routh.kernels.gradients.record import Record, make_record
 from routh.validation import Array
 
 NODES = 4  # of a step
@@ -65,6 +65,7 @@ class ReverseArrays(NamedTuple):
     order: np.ndarray  # (n,) int64: unknowns, those that are zero last
     slides: np.ndarray  # (nc,) int64: contacts that slide
     nodes: Nodes
+    aim: Record  # one entry: an impulse that weights were aimed at, as rates
 
 
 class ReverseWork(ReverseArrays):
@@ -88,7 +89,7 @@ def reverse_workspace(nc: int, width: int) -> ReverseWork:
     shapes += [(square, square + 1), (NODES,)]
     arrays: list[Any] = [np.zeros(shape) for shape in shapes]
     arrays += [np.zeros(length, dtype=np.int64) for length in (n, n, nc)]
-    arrays += [Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n)))]
+    arrays += [Nodes(*np.zeros((5, NODES, n)), *np.zeros((2, NODES, nc, n))), make_record(1, nc, width)]
     return ReverseWork(*arrays)
 
 
@@ -154,7 +155,7 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
                 along = corners[following, part - 1] - corners[base, part - 1]
                 own.rows[m, part] = own.columns[m, part] = along
             m += 1
-        elif face == rec.TURNS and width == 3:  # turning: friction and slip rate turn together
+        elif face == rec.TURNS and record.rate[k, width * i] != 0.0:  # friction and slip rate turn together
             friction = -given.mu[i] * record.rate[k, width * i]
             u0, u1, at = own.units[i, 0], own.units[i, 1], width * i + 1
             add_unknown(own, m, i, 0, 0)
