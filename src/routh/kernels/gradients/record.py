@@ -31,6 +31,7 @@ SOLVE = wide(9)
 # straight on
 STEADY, TO_ZERO, FROM_ZERO, AIMED, TURNING = (wide(k) for k in range(5))
 MORE, NOBODY = wide(-2), wide(-1)
+END = wide(-1)  # instead of the highest power: what ends a curve
 
 FREE, DRIVEN, HELD, EDGE = (wide(k) for k in range(4))
 # faces: a corner of the friction polygon from 0 on, or a wall between two from WALLS on
@@ -62,7 +63,7 @@ class Record(RecordArrays):
 
     __slots__ = ()
     # (room,): what ended the piece, whose event it is, the other coordinate of a corner cut, who set the
-    # length at which a stage is cut (MORE: an earlier piece), of a CURVE the highest power
+    # length at which a stage is cut (MORE: an earlier piece), of a CURVE the highest power, or END
     event, who, other, setter, degree = rows("decisions", 5)
     # (room, nc): FREE, DRIVEN, HELD or on the EDGE of its cone; direction of friction; what restitution does:
     # IDLE, STORES or RETURNS

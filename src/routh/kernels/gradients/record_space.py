@@ -12,7 +12,7 @@ from routh.compiling import kernel
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record, next_entry, note_margin, note_tie, write_event
 from routh.kernels.space import workspace as ws
-from routh.kernels.space.curve_events import highest_power, power_sum, three_sums
+from routh.kernels.space.curve_events import highest_power
 from routh.kernels.space.straight import NOTHING, largest_rate, wall_ray
 from routh.kernels.space.workspace import Books, Corners, SpaceWork
 from routh.validation import Array
@@ -50,7 +50,7 @@ def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Cor
         record.budget[k, i] = work.budget[i]
     for a in range(3 * nc):
         record.c[k, a], record.rate[k, a] = work.now[a], 0.0
-    record.share[k], record.set_share[k] = 1.0, 0.0
+    record.share[k], record.set_share[k], record.degree[k] = 1.0, 0.0, 0
     for part in range(3):
         record.direction[k, part] = 0.0
 
@@ -228,7 +228,10 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
         size = work.series[i, ws.SIZE, 0]
         if work.moves[i] == ws.SLIDE and work.series[i, ws.ALONG, 0] >= 0.0 and size > 0.0:
             note_margin(record, size)  # of one that falls at its end, where it ends or has grown
-    write_changes(record, k, work, nc)
+    for a in range(3 * nc):
+        record.change[k, a] = 0.0
+        for b in range(3 * nc):
+            record.change[k, a] += work.gram[a, b] * record.rate[k, b]
     cone_margin(record, k, nc, work.mu)
     write_event(record, k, rec.CURVE, way, clock)
     record.length[k] = h
@@ -287,11 +290,11 @@ def write_solve(
 
 
 @kernel
-def write_end(
-    record: Record, work: SpaceWork, nc: int, m: int, books: Books, h: float, kind: int, who: int
-) -> None:
-    """What ends the curve whose last step was written last, before that step is walked."""
-    step = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
+def write_end(record: Record, work: SpaceWork, nc: int, books: Books, kind: int, who: int) -> None:
+    """What ends the curve whose last step was written last, before that step is walked.
+
+    Where it ends, and with which rates, is found once it is gone through, see `reverse_curve.find_ends`.
+    """
     if kind == ws.GO_ON or kind == ws.LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
     event = rec.LENGTH_OVER
@@ -305,56 +308,9 @@ def write_end(
         event = rec.RATE_REACHED
     k = next_entry(record)
     write_pattern(record, k, work, nc, None, rec.SLIDES)
-    for a in range(3 * nc):
-        value = work.now[a]
-        for b in range(m):
-            i = work.pushing[b]
-            n, p0, p1 = three_sums(work.series[i], ws.PUSH0, h, highest_power(work))
-            value += work.gram[a, 3 * i] * n
-            value += work.gram[a, 3 * i + 1] * p0 + work.gram[a, 3 * i + 2] * p1
-        record.c[k, a] = value
-    for a in range(m):
-        write_end_rates(record, k, step, work, work.pushing[a], h)
-    write_changes(record, k, work, nc)
     write_event(record, k, event, who, rec.NOBODY)
-    record.setter[k], record.length[k] = rec.MORE, 0.0
-    record.direction[k, 0] = 1.0
-    if kind == ws.SLIP_ZERO:
-        record.direction[k, 0] = 0.0
-        t0, t1 = work.now[3 * who + 1], work.now[3 * who + 2]
-        length = math.sqrt(t0 * t0 + t1 * t1)
-        record.direction[k, 1], record.direction[k, 2] = t0 / length, t1 / length
-
-
-@kernel
-def write_end_rates(record: Record, k: int, step: int, work: SpaceWork, i: int, h: float) -> None:
-    """The rates of contact i at the end of a step of length h."""
-    at, degree = 3 * i, highest_power(work)
-    straight = record.who[step] == rec.TO_ZERO or record.who[step] == rec.AIMED
-    normal = record.rate[step, at]
-    if work.role[i] == rec.HELD and not straight:
-        normal = power_sum(work.series[i, ws.RATE0], h, degree - 1)
-    record.rate[k, at] = normal
-    if work.moves[i] == ws.SLIDE and not straight:
-        u0, u1 = record.c[k, at + 1], record.c[k, at + 2]
-        push = -work.mu[i] * normal / math.sqrt(u0 * u0 + u1 * u1)
-        record.rate[k, at + 1], record.rate[k, at + 2] = push * u0, push * u1
-        return
-    for part in range(1, 3):
-        value = record.rate[step, at + part]
-        if work.moves[i] == ws.ZERO and not straight:
-            value = power_sum(work.series[i, ws.RATE0 + part], h, degree - 1)
-        record.rate[k, at + part] = value
-
-
-@kernel
-def write_changes(record: Record, k: int, work: SpaceWork, nc: int) -> None:
-    """What the rates of entry k change."""
-    for a in range(3 * nc):
-        value = 0.0
-        for b in range(3 * nc):
-            value += work.gram[a, b] * record.rate[k, b]
-        record.change[k, a] = value
+    record.setter[k], record.length[k], record.degree[k] = rec.MORE, 0.0, rec.END
+    record.direction[k, 0] = 0.0 if kind == ws.SLIP_ZERO else 1.0
 
 
 @kernel

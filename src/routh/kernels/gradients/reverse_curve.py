@@ -405,29 +405,35 @@ def back_through_limit(record: Record, k: int, given: Given, own: ReverseWork, b
 
 
 @kernel
-def align_ends(record: Record, given: Given, own: ReverseWork) -> None:
-    """Turn slips that end into the direction in which they would, had the sampler followed them to the end.
+def find_ends(record: Record, given: Given, own: ReverseWork) -> None:
+    """Where curves end, and with which rates."""
+    for k in range(min(int(record.total[rec.ENTRIES]), len(record.event)) - 1):
+        if record.degree[k + 1] == rec.END:
+            ends = record.who[k] == rec.TO_ZERO and find_span(record, k) == 0.0
+            way = align_end(record, k, given, own) if ends else record.who[k]
+            find_end(record, k, given, own)
+            record.who[k] = way
+
+
+@kernel
+def align_end(record: Record, k: int, given: Given, own: ReverseWork) -> int:
+    """Turn a slip that ends into the direction in which it would, had the sampler followed it to the end.
 
     It goes straight on where turning no longer matters for the velocity after. Derivatives by a slip have no
     size, so the angle that is left would be their error; after this its square is. A slip that ends while it
-    turns has become so small that nothing but its last rates counts; else that is told as a change of piece.
+    turns has become so small that nothing but its last rates counts; else that is told as a change of piece. TO_ZERO or TURNING.
     """
-    for k in range(min(int(record.total[rec.ENTRIES]), len(record.event)) - 1):
-        ends = record.event[k] == rec.CURVE and record.who[k] == rec.TO_ZERO
-        if ends and find_span(record, k) == 0.0:
-            at, angle = 3 * record.other[k] + 1, 0.0
-            t0, t1 = record.c[k, at], record.c[k, at + 1]
-            small = t0 * t0 + t1 * t1 <= SMALL * SMALL
-            for _ in range(TURNS_TRIED):
-                angle += abs(turn_end(record, k, given, own))
-            settled = angle <= (SLIGHTLY if small else MOST_TURNED)
-            if not settled:
-                record.c[k, at], record.c[k, at + 1] = t0, t1
-            write_end_again(record, k, given, own)
-            if not settled:
-                record.who[k] = rec.TURNING
-                if not small:
-                    note_margin(record, 0.0)
+    at, angle = 3 * record.other[k] + 1, 0.0
+    t0, t1 = record.c[k, at], record.c[k, at + 1]
+    small = t0 * t0 + t1 * t1 <= SMALL * SMALL
+    for _ in range(TURNS_TRIED):
+        angle += abs(turn_end(record, k, given, own))
+    if angle <= (SLIGHTLY if small else MOST_TURNED):
+        return rec.TO_ZERO
+    record.c[k, at], record.c[k, at + 1] = t0, t1
+    if not small:
+        note_margin(record, 0.0)
+    return rec.TURNING
 
 
 @kernel
@@ -453,13 +459,16 @@ def turn_end(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 
 
 @kernel
-def write_end_again(record: Record, k: int, given: Given, own: ReverseWork) -> None:
-    """The event of a slip that ends with the direction that it has now."""
-    at, n = 3 * record.other[k] + 1, len(own.of_state)
-    visit(record, k, given, own, 0, record.length[k] * (1.0 - NEAR_ZERO))
-    for part in range(2):
-        record.direction[k + 1, 1 + part] = own.nodes.units[0, at + part]
-        record.c[k + 1, at + part] = NEAR_ZERO * own.nodes.units[0, at + part]  # its direction is all it has
+def find_end(record: Record, k: int, given: Given, own: ReverseWork) -> None:
+    """State and rates at the end of step k, into the entry of its event."""
+    n, at, length = len(own.of_state), 3 * record.who[k + 1], record.length[k]
+    slip_ends = record.event[k + 1] == rec.VANISHES and record.direction[k + 1, 0] == 0.0
+    visit(record, k, given, own, 0, length * (1.0 - NEAR_ZERO) if slip_ends else length)
     for a in range(n):
+        if record.role[k, a // 3] != rec.FREE:
+            record.c[k + 1, a] = own.point[a]
         record.rate[k + 1, a] = own.nodes.rates[0, a]
         record.change[k + 1, a] = times_G(given, own.nodes.rates[0], a)
+    for part in range(1, 3 if slip_ends else 1):
+        record.direction[k + 1, part] = own.nodes.units[0, at + part]
+        record.c[k + 1, at + part] = NEAR_ZERO * own.nodes.units[0, at + part]  # its direction is all it has

@@ -19,7 +19,7 @@ from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.pullback import Cotangents, Frame, Pull, frame_at
 from routh.kernels.gradients.record import Record, make_record, note_margin
 from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
-from routh.kernels.gradients.reverse_curve import align_ends
+from routh.kernels.gradients.reverse_curve import find_ends
 from routh.kernels.gradients.reverse_rates import Given, ReverseWork, reverse_workspace
 from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
@@ -190,7 +190,7 @@ def finish_sample(
     elif task.entries[item] > len(record.event):
         return
     if curved is not None:
-        align_ends(record, here.given, work.own)
+        find_ends(record, here.given, work.own)
         for k in range(task.entries[item] if task.wanted[TANGENTS] else 0):
             if record.event[k] == rec.SOLVE:  # what corners that squeeze each other do if one moves alone
                 note_margin(record, 0.0)

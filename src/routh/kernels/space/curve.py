@@ -398,7 +398,7 @@ def step_curve(
     work.course[ERROR] += max(error, alone)
     if record is not None:
         entry = write_curve(record, work, nc, m, h, clock, way)
-        write_end(record, work, nc, m, books, h, kind, who)
+        write_end(record, work, nc, books, kind, who)
     if way == TO_ZERO:
         work.moves[slipping] = ZERO
     if slipping >= 0:
