@@ -146,7 +146,7 @@ def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
     work.now[:2], work.mu[0] = (-0.5, 0.3), 0.0
     work.known[0, :4] = 1.0, 0.0, 1.0, 0.0  # rates, and what they change: zero is reached at 0.5
     work.known[0, 4 + CODES] = DRIVEN * SLIPS + 1
-    interpreted(begin_record)(record)
+    interpreted(begin_record)(record, work.start, work.mu, 0)
     interpreted(write_piece)(record, work, 1, 0, whole, whole, False, 0)
     assert (record.event[0] == VANISHES) == known
     assert (record.total[MARGIN] > 0.0) == known

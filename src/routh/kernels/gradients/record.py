@@ -6,6 +6,7 @@ the path went. In the plane and with friction polygons every piece is straight.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,8 @@ IDLE, STORES, RETURNS = (wide(k) for k in range(3))
 # and the entry from which on weights were aimed (below 0: none)
 ENTRIES, MARGIN, TIED, AIMED_FROM = range(4)
 TIES = 64  # of a sample; more of them count as a change of piece
+SAME = 1e-12  # lengths that differ by less than this share of them are one
+NOTHING = 1e-11  # velocities below this share of the speed have vanished
 
 
 class RecordArrays(NamedTuple):
@@ -86,10 +89,30 @@ def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
 
 
 @kernel
-def begin_record(record: Record) -> None:
-    """Forget what was written."""
+def width_of(record: Record) -> int:
+    """1 and the number of tangents."""
+    return record.rate.shape[1] // record.role.shape[1]
+
+
+@kernel
+def slip_of(c: Array, width: int, i: int) -> float:
+    """The size of what is tangential of contact i."""
+    square = 0.0
+    for a in range(width * i + 1, width * (i + 1)):
+        square += c[a] * c[a]
+    return math.sqrt(square)
+
+
+@kernel
+def begin_record(record: Record, start: Array, mu: Array, nc: int) -> None:
+    """A new sample; a contact that begins without approach or slip is at a change of piece."""
     record.total[ENTRIES] = record.total[TIED] = 0.0
     record.total[MARGIN], record.total[AIMED_FROM] = 1.0, -1.0
+    width = width_of(record)
+    for i in range(nc):
+        note_margin(record, abs(start[width * i]))
+        if mu[i] > 0.0:
+            note_margin(record, slip_of(start, width, i))
 
 
 @kernel
@@ -134,6 +157,113 @@ def write_event(record: Record, at: int, event: int, who: int, other: int) -> No
     """What ended an entry's piece; its stage is not cut."""
     record.event[at], record.who[at], record.other[at] = event, who, other
     record.setter[at] = NOBODY
+
+
+@kernel
+def length_of_budget(record: Record, k: int, i: int, books: int) -> float:
+    """How far it is to where a contact that separates has returned everything."""
+    at, budget = width_of(record) * i, record.budget[k, i]
+    y, rise, normal = record.c[k, at], record.change[k, at], record.rate[k, at]
+    if not (budget > 0.0 and normal > 0.0) or y < 0.0:
+        return math.inf
+    b = budget / normal
+    if books == 1:
+        return b
+    root = y * y + 2.0 * rise * b
+    bottom = y + math.sqrt(root) if root > 0.0 else y
+    return 2.0 * b / bottom if bottom > 0.0 else math.inf
+
+
+@kernel
+def write_budget(record: Record, k: int, nc: int, books: int, length: float) -> None:
+    """The event of a budget that is used up after this length, if there is one."""
+    for i in range(nc):
+        if record.who[k] == NOBODY and abs(length_of_budget(record, k, i, books) - length) <= SAME * length:
+            write_event(record, k, IMPULSE_RETURNED if books == 1 else WORK_RETURNED, i, NOBODY)
+
+
+@kernel
+def rates_margin(record: Record, k: int, nc: int, mu: Array) -> None:
+    """How near the rates are to another pattern: of sticking and sliding, of pushing and not."""
+    width, size = width_of(record), 1e-300
+    for i in range(nc):
+        size = max(size, record.rate[k, width * i])
+    for i in range(nc):
+        at, role, face = width * i, record.role[k, i], record.face[k, i]
+        normal, begins = record.rate[k, at], face == TURNS
+        if role == HELD or role == EDGE:
+            note_margin(record, normal / size)
+        elif width == 2 and role == DRIVEN and record.c[k, at] == 0.0 and not record.budget[k, i] > 0.0:
+            note_margin(record, abs(record.change[k, at]) / size)
+        if width == 2 and face >= 0 and mu[i] > 0.0 and role != EDGE:
+            begins = record.c[k, at + 1] == 0.0
+        if face == STICKS:
+            note_margin(record, 1.0 - slip_of(record.rate[k], width, i) / (mu[i] * max(normal, 1e-300)))
+        elif begins:
+            note_margin(record, slip_of(record.change[k], width, i) / size)
+
+
+@kernel
+def write_book(record: Record, k: int, i: int, after: float, books: int | None) -> None:
+    """What restitution did for contact i in the piece of entry k; ``after``: its normal velocity then."""
+    width = width_of(record)
+    y, rate, returns = record.c[k, width * i], record.rate[k, width * i], record.budget[k, i] > 0.0
+    if books is not None and books >= 0 and rate > 0.0:
+        rests = width == 2 and books == 1 and y == 0.0 and after == 0.0 and not returns
+        if y < 0.0 or (y == 0.0 and after < 0.0) or rests:
+            record.book[k, i] = STORES
+        elif returns and (width == 2 or record.role[k, i] == DRIVEN):
+            record.book[k, i] = RETURNS
+
+
+@kernel
+def finish_piece(record: Record, k: int, now: Array, budget: Array, mu: Array, books: int | None) -> None:
+    """A straight piece after it was walked: what restitution did, and how near its end is to another event.
+
+    ``books``: None or below 0 where nothing bounces, else whether restitution is Poisson's.
+    """
+    width, event = width_of(record), record.event[k]
+    for i in range(len(record.role[k])):
+        write_book(record, k, i, now[width * i], books)
+        own = (event == IMPULSE_RETURNED or event == WORK_RETURNED) and record.who[k] == i
+        if record.budget[k, i] > 0.0 and not own:
+            note_margin(record, budget[i])
+        slips = mu[i] > 0.0 and slip_of(record.change[k], width, i) > 0.0
+        end_margin(record, k, now, i, record.change[k, width * i] != 0.0, slips)
+
+
+@kernel
+def end_margin(record: Record, k: int, now: Array, i: int, moves: bool, slips: bool) -> None:
+    """How near contact i is to an event of its own at the end of entry k, if it moves, or slips."""
+    width = width_of(record)
+    at, own = width * i, record.event[k] == VANISHES and record.who[k] == i and record.share[k] == 1.0
+    normal, y, slip = own and record.direction[k, 0] != 0.0, abs(now[at]), slip_of(now, width, i)
+    partner = corner_partner(record, k)
+    if moves and not normal and at != partner:
+        if y <= NOTHING:
+            note_tie(record, k, at)
+        else:
+            note_margin(record, y)
+    if slips and slip > NOTHING:
+        note_margin(record, slip)
+    elif slips and not (own and not normal):
+        for a in range(at + 1, at + width):
+            if a != partner:
+                note_tie(record, k, a)
+
+
+@kernel
+def corner_partner(record: Record, k: int) -> int:
+    """The coordinate that vanishes together with the event's, because the piece before was cut for it."""
+    if k < 2 or record.event[k - 2] != CORNER or record.event[k - 1] != AHEAD:
+        return NOBODY
+    if record.event[k] != VANISHES:
+        return NOBODY
+    a = 2 * record.who[k] + (0 if record.direction[k, 0] != 0.0 else 1)
+    one, other = record.who[k - 2], record.other[k - 2]
+    if a == one:
+        return other
+    return one if a == other else NOBODY
 
 
 def impulses(record: Record) -> Array:

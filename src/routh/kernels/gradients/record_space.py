@@ -10,26 +10,25 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, next_entry, note_margin, note_tie, write_event
+from routh.kernels.gradients.record import (
+    SAME,
+    Record,
+    end_margin,
+    next_entry,
+    note_margin,
+    rates_margin,
+    write_book,
+    write_budget,
+    write_event,
+)
 from routh.kernels.space import workspace as ws
 from routh.kernels.space.curve_events import highest_power
-from routh.kernels.space.straight import NOTHING, largest_rate, wall_ray
+from routh.kernels.space.straight import largest_rate, wall_ray
 from routh.kernels.space.workspace import Books, Corners, SpaceWork
 from routh.validation import Array
 
-SAME = 1e-12  # lengths that differ by less than this share of them are one
 ON_RIM = 1.0 - 1e-9  # share of its most beyond which friction is that of a slip
 FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest before
-
-
-@kernel
-def begin_space(record: Record, work: SpaceWork, nc: int) -> None:
-    """A new sample; a contact that begins without approach or slip is at a change of piece."""
-    rec.begin_record(record)
-    for i in range(nc):
-        note_margin(record, abs(work.start[3 * i]))
-        if work.mu[i] > 0.0:
-            note_margin(record, math.sqrt(work.start[3 * i + 1] ** 2 + work.start[3 * i + 2] ** 2))
 
 
 @kernel
@@ -65,17 +64,16 @@ def write_straight(
     write_pattern(record, k, work, nc, corners, rec.TURNS)  # only contacts that begin to slip go straight on
     for a in range(3 * nc):
         record.rate[k, a], record.change[k, a] = work.rate[a], work.change[a]
+    rates_margin(record, k, nc, work.mu)
     if corners is not None:
-        pattern_margin(record, k, work, nc, corners)
-    else:
-        cone_margin(record, k, nc, work.mu)
+        polygon_margin(record, work, nc, corners)
     record.length[k], record.direction[k, 0] = length, 1.0
     write_event(record, k, rec.LENGTH_OVER, rec.NOBODY, rec.NOBODY)
     if kind == ws.NORMAL_ZERO:
         write_event(record, k, rec.VANISHES, who, rec.NOBODY)
     elif kind == ws.BUDGET_ZERO:
         if books is not None:
-            write_budget(record, k, work, nc, books, length)
+            write_budget(record, k, nc, books, length)
     elif kind != ws.CUT_SHORT and corners is not None:
         write_wall(record, k, work, nc, corners, length)
     record.setter[k] = rec.MORE
@@ -107,24 +105,6 @@ def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array,
 
 
 @kernel
-def write_budget(record: Record, k: int, work: SpaceWork, nc: int, books: int, length: float) -> None:
-    """The event of a budget that is used up after this length."""
-    least = math.inf
-    for i in range(nc):
-        y, rate = work.now[3 * i], work.change[3 * i]
-        if work.role[i] != rec.DRIVEN or not work.budget[i] > 0.0 or y < 0.0:
-            continue
-        left = work.budget[i] / work.rate[3 * i]
-        spent = left
-        if books == 0:
-            square = y * y + 2.0 * rate * left
-            spent = 2.0 * left / (y + math.sqrt(square)) if square > 0.0 else math.inf
-        if abs(spent - length) < least:
-            least = abs(spent - length)
-            write_event(record, k, rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED, i, rec.NOBODY)
-
-
-@kernel
 def write_stage(record: Record, nc: int, share: float, first: int) -> None:
     """Who set the length of the stage whose first piece is entry ``first``, if there is one."""
     if first >= int(record.total[rec.ENTRIES]) or first >= len(record.event):
@@ -139,35 +119,24 @@ def write_stage(record: Record, nc: int, share: float, first: int) -> None:
 
 
 @kernel
-def pattern_margin(record: Record, k: int, work: SpaceWork, nc: int, corners: Array) -> None:
-    """How near the rates are to another pattern, and slips to another sector."""
+def polygon_margin(record: Record, work: SpaceWork, nc: int, corners: Array) -> None:
+    """How near friction is to another corner or wall of the polygon, and slips to another sector."""
     count = corners.shape[0]
     size = largest_rate(work, nc)
     for i in range(nc):
-        at = 3 * i
-        if work.role[i] == rec.FREE:
+        at, j, on_wall = 3 * i, work.corner[i], work.slip[i] == ws.WALL
+        if work.role[i] == rec.FREE or not work.mu[i] > 0.0:
             continue
-        if work.role[i] == rec.HELD:
-            note_margin(record, work.rate[at] / size)
-        if not work.mu[i] > 0.0:
-            continue
-        j = work.corner[i]
         if work.moves[i] == ws.ZERO or work.moves[i] == ws.WALL:
             note_margin(record, inside_polygon(work, corners, i, work.moves[i] == ws.WALL))
-        slid = work.slip[i] == ws.SLIDE
-        t0, t1 = (work.now[at + 1], work.now[at + 2]) if slid else (work.change[at + 1], work.change[at + 2])
-        unit = 1.0 if slid else size
-        if work.moves[i] == ws.SLIDE and work.slip[i] != ws.WALL:
-            for step in range(2):
-                other = (j + 1) % count if step == 0 else (j + count - 1) % count
-                gap = (corners[j, 0] - corners[other, 0]) * t0
-                gap += (corners[j, 1] - corners[other, 1]) * t1
-                note_margin(record, gap / unit)
         elif work.moves[i] == ws.SLIDE:
-            other, d = (j + 1) % count, 0.0
-            d += (corners[j, 0] - corners[other, 0]) * work.change[at + 1]
-            d += (corners[j, 1] - corners[other, 1]) * work.change[at + 2]
-            note_margin(record, abs(d) / size)
+            slip, unit = (work.now, 1.0) if work.slip[i] == ws.SLIDE else (work.change, size)
+            for other in ((j + 1) % count, (j + count - 1) % count):
+                gap = (corners[j, 0] - corners[other, 0]) * slip[at + 1]
+                gap += (corners[j, 1] - corners[other, 1]) * slip[at + 2]
+                note_margin(record, abs(gap) / unit if on_wall else gap / unit)
+                if on_wall:  # from a wall only the other corner of its can be reached
+                    break
 
 
 @kernel
@@ -188,25 +157,6 @@ def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> fl
             along = (e0 * (f0 - corners[edge, 0]) + e1 * (f1 - corners[edge, 1])) / (e0 * e0 + e1 * e1)
             least = min(along, 1.0 - along)
     return least
-
-
-@kernel
-def cone_margin(record: Record, k: int, nc: int, mu: Array) -> None:
-    """How near the rates of an entry are to another pattern, with the true cone."""
-    size = 1e-300
-    for i in range(nc):
-        size = max(size, record.rate[k, 3 * i])
-    for i in range(nc):
-        at, role, face = 3 * i, record.role[k, i], record.face[k, i]
-        if role == rec.HELD:
-            note_margin(record, record.rate[k, at] / size)
-        if face == rec.STICKS:
-            f0, f1 = record.rate[k, at + 1], record.rate[k, at + 2]
-            radius = mu[i] * max(record.rate[k, at], 1e-300)
-            note_margin(record, 1.0 - math.sqrt(f0 * f0 + f1 * f1) / radius)
-        elif face == rec.TURNS:
-            d0, d1 = record.change[k, at + 1], record.change[k, at + 2]
-            note_margin(record, math.sqrt(d0 * d0 + d1 * d1) / size)
 
 
 @kernel
@@ -232,7 +182,7 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
         record.change[k, a] = 0.0
         for b in range(3 * nc):
             record.change[k, a] += work.gram[a, b] * record.rate[k, b]
-    cone_margin(record, k, nc, work.mu)
+    rates_margin(record, k, nc, work.mu)
     write_event(record, k, rec.CURVE, way, clock)
     record.length[k] = h
     record.setter[k] = rec.MORE
@@ -284,7 +234,7 @@ def write_solve(
             if slides:  # a slip so slow that rounding has its direction is against friction, too
                 slip = math.sqrt(work.point[at + 1] ** 2 + work.point[at + 2] ** 2) / (most * weight)
                 record.change[k, at + 1], record.change[k, at + 2] = -slip * f0, -slip * f1
-    cone_margin(record, k, nc, work.mu)
+    rates_margin(record, k, nc, work.mu)
     write_event(record, k, rec.SOLVE, number, rec.NOBODY)
     record.setter[k], record.length[k], record.share[k] = rec.MORE, h, eps
 
@@ -314,56 +264,12 @@ def write_end(record: Record, work: SpaceWork, nc: int, books: Books, kind: int,
 
 
 @kernel
-def write_book(record: Record, k: int, work: SpaceWork, i: int, books: Books) -> None:
-    """What restitution did for contact i in the piece of entry k, which was walked."""
-    y, role = record.c[k, 3 * i], record.role[k, i]
-    if books is not None and role != rec.FREE:
-        if y < 0.0 or (y == 0.0 and work.now[3 * i] < 0.0):
-            record.book[k, i] = rec.STORES
-        elif role == rec.DRIVEN and record.budget[k, i] > 0.0:
-            record.book[k, i] = rec.RETURNS
-
-
-@kernel
-def finish_straight(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
-    """A piece after it was walked: what restitution did, and how near its end is to another event."""
-    event = record.event[k]
-    ends = event == rec.IMPULSE_RETURNED or event == rec.WORK_RETURNED
-    for i in range(nc):
-        write_book(record, k, work, i, books)
-        returns = books is not None and record.role[k, i] != rec.FREE and record.budget[k, i] > 0.0
-        if returns and not (ends and record.who[k] == i):
-            note_margin(record, work.budget[i])
-        change = abs(record.change[k, 3 * i + 1]) + abs(record.change[k, 3 * i + 2])
-        slips = work.mu[i] > 0.0 and change > 0.0
-        end_margin(record, k, work, i, record.change[k, 3 * i] != 0.0, slips)
-
-
-@kernel
 def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
     """After a step was walked: what restitution did, in it and at its end."""
     last = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
     for i in range(nc):
-        write_book(record, k, work, i, books)
+        write_book(record, k, i, work.now[3 * i], books)
         if last > k:
             record.book[last, i] = record.book[k, i]
             moves = work.now[3 * i] != record.c[k, 3 * i]
-            end_margin(record, last, work, i, moves, record.face[last, i] == rec.SLIDES)
-
-
-@kernel
-def end_margin(record: Record, k: int, work: SpaceWork, i: int, moves: bool, slips: bool) -> None:
-    """How near contact i is to an event of its own at the end of entry k, if it moves, or slips."""
-    at, own = 3 * i, record.event[k] == rec.VANISHES and record.who[k] == i
-    normal = own and record.direction[k, 0] != 0.0
-    y, slip = abs(work.now[at]), math.sqrt(work.now[at + 1] ** 2 + work.now[at + 2] ** 2)
-    if moves and not normal:
-        if y <= NOTHING:
-            note_tie(record, k, at)
-        else:
-            note_margin(record, y)
-    if slips and slip > NOTHING:
-        note_margin(record, slip)
-    elif slips and not (own and not normal):
-        note_tie(record, k, at + 1)
-        note_tie(record, k, at + 2)
+            end_margin(record, last, work.now, i, moves, record.face[last, i] == rec.SLIDES)

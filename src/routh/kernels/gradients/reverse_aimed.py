@@ -104,7 +104,7 @@ def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 
 @kernel
 def back_through_impulse(given: Given, own: ReverseWork) -> None:
-    """From OF_RATE, of the aimed impulse, and OF_CHANGE, of what it does, to G, friction, the state before."""
+    """From OF_RATE, of the aimed impulse, and OF_CHANGE, of its effect, to G, friction, the state before."""
     for a in range(len(own.of_state)):
         own.of_before[a] = 0.0
     back_through_rates(own.aim, wide(0), given, own)

@@ -421,7 +421,8 @@ def align_end(record: Record, k: int, given: Given, own: ReverseWork) -> int:
 
     It goes straight on where turning no longer matters for the velocity after. Derivatives by a slip have no
     size, so the angle that is left would be their error; after this its square is. A slip that ends while it
-    turns has become so small that nothing but its last rates counts; else that is told as a change of piece. TO_ZERO or TURNING.
+    turns has become so small that nothing but its last rates counts; else that is told as a change of piece.
+    Returns TO_ZERO or TURNING.
     """
     at, angle = 3 * record.other[k] + 1, 0.0
     t0, t1 = record.c[k, at], record.c[k, at + 1]

@@ -16,8 +16,16 @@ from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_keys
 from routh.kernels.common.slices import run_slices
-from routh.kernels.gradients.record import ENTRIES, Record, impulses, make_record
-from routh.kernels.gradients.record_plane import begin_plane, finish_plane, write_piece
+from routh.kernels.gradients.record import (
+    ENTRIES,
+    NOBODY,
+    Record,
+    begin_record,
+    finish_piece,
+    impulses,
+    make_record,
+)
+from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, plane_shapes, plane_work, tell_apart
 from routh.kernels.plane.roles import (
@@ -108,7 +116,7 @@ def one_sample(
     The pieces are written to ``record``; None: they are not.
     """
     if record is not None:
-        begin_plane(record, work, nc)
+        begin_record(record, work.start, work.mu, nc)
     if not start_sample(work, nc):
         return NO_IMPACT, 0, 0.0
     persistence = draw.persistence
@@ -164,7 +172,8 @@ def one_sample(
             entry = write_piece(record, work, nc, at, to_event, length, forced >= 0, draw.poisson)
         residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))
         if record is not None:
-            finish_plane(record, entry, work, nc, elastic, draw.poisson)
+            books = draw.poisson if elastic else NOBODY
+            finish_piece(record, entry, work.now, work.budget, work.mu, books)
         pieces += 1
         kept = whole and phase == FREELY and field(key, 2) < keep
         if not (kept and still_hold(work, nc, at)):

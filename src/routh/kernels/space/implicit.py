@@ -14,8 +14,8 @@ import math
 from routh.compiling import apart, kernel
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, note_margin
-from routh.kernels.gradients.record_space import end_margin, write_instant, write_solve
+from routh.kernels.gradients.record import Record, end_margin, note_margin
+from routh.kernels.gradients.record_space import write_instant, write_solve
 from routh.kernels.gradients.reverse_rates import GAMMA
 from routh.kernels.space.advance import add_up, check_piece, effects, write_trace
 from routh.kernels.space.newton import (
@@ -429,7 +429,7 @@ def write_end(record: Record, work: SpaceWork, nc: int, m: int, kind: int, who: 
     k = write_instant(record, work, nc, rec.VANISHES if kind == NORMAL_ZERO else rec.LENGTH_OVER, who)
     for i in range(nc):
         moves = work.now[3 * i] != record.c[last, 3 * i]
-        end_margin(record, k, work, i, moves, record.face[last, i] == rec.TURNS)
+        end_margin(record, k, work.now, i, moves, record.face[last, i] == rec.TURNS)
 
 
 @kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from routh.compiling import apart, kernel
-from routh.kernels.gradients.record import ENTRIES, NOBODY, Record, note_margin
-from routh.kernels.gradients.record_space import finish_straight, write_instant, write_stage, write_straight
+from routh.kernels.gradients.record import ENTRIES, NOBODY, Record, finish_piece, note_margin
+from routh.kernels.gradients.record_space import write_instant, write_stage, write_straight
 from routh.kernels.space.advance import advance_straight, list_pushing
 from routh.kernels.space.curve import ALWAYS, FINE, step_curve
 from routh.kernels.space.implicit import begin_stiff, step_stiff
@@ -129,7 +129,7 @@ def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, rec
     if length > 0.0:
         advance_straight(work, nc, m, books, length, who)
     if record is not None:
-        finish_straight(record, entry, work, nc, books)
+        finish_piece(record, entry, work.now, work.budget, work.mu, books)
     work.course[CUT] -= length
     return kind
 

@@ -14,8 +14,7 @@ from routh.kernels.common.arrays import Draw, Outputs, load_problem, make_output
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_key, event_number
 from routh.kernels.common.slices import run_slices
-from routh.kernels.gradients.record import Record, note_aim
-from routh.kernels.gradients.record_space import begin_space
+from routh.kernels.gradients.record import Record, begin_record, note_aim
 from routh.kernels.space.advance import list_pushing, outside_cone
 from routh.kernels.space.curve import FINE
 from routh.kernels.space.draws import (
@@ -183,7 +182,7 @@ def run_sample(
 ) -> int:  # fmt: skip
     """One outcome: its status; `total` holds its impulse. None for ``record``: pieces are not written."""
     if record is not None:
-        begin_space(record, work, nc)
+        begin_record(record, work.start, work.mu, nc)
     status = begin(work, nc)
     while status == UNENDED:
         status = advance(work, nc, corners, books, record, draw, custom, row, sample)
