@@ -85,7 +85,16 @@ class ReverseWork(ReverseArrays):
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n, square = nc * width, NODES * nc
-    shapes = [(17, n), (n, n), (nc, width - 1), (n, width), (n, width), (n, n + 1), (n, n), (n, n)]
+    shapes: list[tuple[int, ...]] = [
+        (17, n),
+        (n, n),
+        (nc, width - 1),
+        (n, width),
+        (n, width),
+        (n, n + 1),
+        (n, n),
+        (n, n),
+    ]
     shapes += [(square, square + 1), (NODES,)]
     arrays: list[Any] = [np.zeros(shape) for shape in shapes]
     arrays += [np.zeros(length, dtype=np.int64) for length in (n, n, nc)]
