@@ -49,7 +49,7 @@ class Plan(NamedTuple):
 
     h: float  # s
     steps: int
-    every: int  # each so-manieth state is written down, and the last
+    every: int  # steps between states that are written down; the last one always is
     tolerance: float  # residual above which a step is not solved
     bodies: SpatialArrays | None  # one of these two
     planar: PlanarArrays | None
