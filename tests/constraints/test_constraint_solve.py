@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -11,9 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve, solve_many
-from routh.constraints.friction import solve_coulomb
-from routh.constraints.springs import solve_active_set
-from routh.constraints.system import residuals_of
+from routh.constraints.friction import solve_cone, solve_coulomb
 from routh.status import Status
 
 
@@ -55,20 +54,24 @@ def test_active_set_agrees_with_enumeration(trial):
     G = rng.normal(size=(n, nv))
     row = Unilateral(G, 1e-3 * rng.normal(size=n), stiffness=10.0 ** rng.uniform(0, 6, n), damping=1.0)
     rows = ConstrainedSystem(mass(rng, nv), rng.normal(size=nv), rng.normal(size=nv), [row], 0.01).rows
-    found, wanted = solve_active_set(rows), enumerate_lcp(rows)
-    assert found.converged
-    np.testing.assert_allclose(found.y, wanted, atol=1e-8 * np.abs(rows.c).max())
-    compiled = solve_coulomb(rows)
-    np.testing.assert_allclose(compiled.force, rows.S * wanted, atol=1e-8 * np.abs(rows.S * rows.c).max())
+    wanted, near = rows.S * enumerate_lcp(rows), 1e-8 * np.abs(rows.S * rows.c).max()
+    for found in (solve_coulomb(rows), solve_cone(rows)):
+        np.testing.assert_allclose(found.force, wanted, atol=near)
 
 
-def test_the_line_search_ends_where_full_steps_would_cycle(monkeypatch):
-    monkeypatch.setattr("routh.constraints.springs._PLAIN", 0)
-    for trial in range(20):
-        rows = system(np.random.default_rng(trial), "u", dt=0.01).rows
-        found = solve_active_set(rows, np.zeros(len(rows), dtype=bool))
-        assert found.converged
-        assert residuals_of(rows, rows.S * found.y).largest < 1e-9
+def test_one_sided_rows_on_which_newton_goes_round_in_circles_have_a_cone_program():
+    rng, solvers = np.random.default_rng(4), Counter()
+    for _ in range(600):
+        nv, n = int(rng.integers(2, 13)), int(rng.integers(20, 60))
+        K, B = 10.0 ** rng.uniform(-2, 15, n), 10.0 ** rng.uniform(-2, 12, n)
+        G, phi = rng.normal(size=(n, nv)), 10.0 ** rng.uniform(-8, 0) * rng.normal(size=n)
+        row = Unilateral(G, phi, stiffness=K, damping=B, bias=rng.normal(size=n))
+        dt = 10.0 ** rng.uniform(-8, 0)
+        found = solve(ConstrainedSystem(mass(rng, nv), rng.normal(size=nv), rng.normal(size=nv), [row], dt))
+        assert found.status.ok
+        solvers[found.solver] += 1
+    assert solvers["active-set"] > 500
+    assert solvers["cone-program"] > 0
 
 
 @settings(max_examples=60, deadline=None)

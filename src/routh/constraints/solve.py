@@ -10,14 +10,12 @@ import numpy as np
 from routh import tolerances
 from routh.constraints.friction import (
     SEPARATES,
-    SLIDES,
     STICKS,
     CoulombResult,
     can_stick,
     solve_cone,
     solve_coulomb,
 )
-from routh.constraints.springs import solve_active_set
 from routh.constraints.system import ActingRows, ConstrainedSystem, residuals_of
 from routh.constraints.types import Contact
 from routh.friction.cones import ContactMode
@@ -180,23 +178,11 @@ def _energy(rows: ActingRows, modes: Modes | None, solver: str) -> tuple[Coulomb
     found = solve_coulomb(rows, modes, start=WARM)
     if found.residual < tolerances.COULOMB_ITERATION:
         return found, name
-    if name != "newton":
-        return _frictionless(rows), name
-    if solver == "auto":
+    if solver == "auto" or name != "newton":
         other = solve_cone(rows)
         if other.residual < found.residual:
             return other, "cone-program"
     return found, name
-
-
-def _frictionless(rows: ActingRows) -> CoulombResult:
-    """By orthogonal transformations and, where full steps would cycle, a line search."""
-    found, force = solve_active_set(rows), np.zeros(len(rows))
-    force[: rows.tangents.start] = rows.S[: rows.tangents.start] * found.y
-    shown = make_modes(rows.nu, rows.nc, rows.nt)
-    shown.acts[:] = found.active[rows.nb :]
-    shown.acts[rows.nu :] *= SLIDES
-    return CoulombResult(force, found.acceleration, shown, found.iterations, 0.0)
 
 
 def _ends(rows: ActingRows, found: CoulombResult) -> tuple[Array, Array]:

@@ -1,29 +1,23 @@
-"""Spring-damper rows that all act, or of which one-sided ones act where they push.
+"""Spring-damper rows that all act: one linear system, solved so that stiff rows do not drown soft ones.
 
-Rows that all act (`solve_springs`) are one linear system, solved so that stiff rows do not drown soft ones.
 They obey ``y + S Gm a = c`` with the acceleration ``a = M^-1 Gf^T S y``. ``Gm`` measures and ``Gf``
 pushes; they differ only for sliding contacts. Eliminating either unknown squares the range of the
 stiffnesses, so neither is eliminated: the symmetric problem is a least-squares problem, the other one is
-factored with both unknowns in it. Which one-sided rows act (`solve_active_set`, without friction) is a
-strictly convex problem: Newton's method on its active set.
+factored with both unknowns in it.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
-from routh.constraints.system import ActingRows, Mass, SparseMass
+from routh.constraints.system import Mass, SparseMass
 from routh.validation import Array, DenseOrSparse
 
 #: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
 _AUGMENTED_ROWS = 240
-#: active sets tried before the line search takes over, and at most; each is one linear solve
-_PLAIN, _MAX_ITERATIONS = 12, 200
 
 
 def solve_springs(
@@ -110,61 +104,3 @@ def _sparse(
     b = np.concatenate([np.zeros(mass.nv), c]) / size
     solution = splu((sparse.diags_array(1.0 / size) @ A).tocsc()).solve(b)
     return solution[mass.nv :], solution[: mass.nv]
-
-
-@dataclass(frozen=True, eq=False)
-class ActiveSetResult:
-    """Of n rows, all but tangents: scaled forces, the acceleration by them, which act, and what it took."""
-
-    y: Array  # (n,)
-    acceleration: Array  # (nv,)
-    active: np.ndarray  # (n,) bool
-    iterations: int
-    converged: bool
-
-
-def solve_active_set(rows: ActingRows, active: np.ndarray | None = None) -> ActiveSetResult:
-    """``0 <= y _|_ y + S G a - c >= 0`` for unilateral rows, ``y + S G a = c`` for bilateral ones.
-
-    ``a`` minimises the strictly convex, piecewise quadratic
-    ``a^T M a / 2 + |c_b - S G_b a|^2 / 2 + |max(0, c_u - S G_u a)|^2 / 2``; Newton's method with an exact
-    line search ends after finitely many steps on such a function. Full steps are tried first, since they
-    nearly always end sooner; ``active`` (n,) is where to start. Contacts count by their normals alone.
-    """
-    n, a = rows.tangents.start, np.zeros(rows.mass.nv)
-    G, S, c, bilateral = rows.G[:n], rows.S[:n], rows.c[:n], np.arange(n) < rows.nb
-    active = np.ones(n, dtype=bool) if active is None else active | bilateral
-    for iteration in range(1, _MAX_ITERATIONS + 1):
-        y, own = np.zeros(n), G[active]
-        y[active], target = solve_springs(rows.mass, own, own, S[active], c[active])
-        wanted = bilateral | np.where(active, y > 0.0, c - S * (G @ target) > 0.0)
-        if np.array_equal(wanted, active):
-            return ActiveSetResult(y, target, active, iteration, True)
-        if iteration <= _PLAIN:
-            a, active = target, wanted
-        else:
-            ahead = target - a
-            push, left, rate = rows.mass.M @ ahead, c - S * (G @ a), S * (G @ ahead)
-            step = _exact_step(left, rate, bilateral, float(a @ push), float(ahead @ push))
-            a, active = a + step * ahead, bilateral | (left - step * rate > 0.0)
-    return ActiveSetResult(y, target, active, _MAX_ITERATIONS, False)
-
-
-def _exact_step(left: Array, rate: Array, bilateral: np.ndarray, start: float, inertia: float) -> float:
-    """The minimiser along a direction of descent: the root of an increasing piecewise linear slope.
-
-    ``left`` (n,) is what springs push, which falls at ``rate``.
-    """
-
-    def slope(step: float) -> float:
-        pushed = left - step * rate
-        pushed = np.where(bilateral | (pushed > 0.0), pushed, 0.0)
-        return start + step * inertia - float(rate @ pushed)
-
-    low, high = 0.0, 1.0
-    while slope(high) < 0.0 and high < 1e6:
-        low, high = high, 2.0 * high
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if slope(middle) < 0.0 else (low, middle)
-    return 0.5 * (low + high)
