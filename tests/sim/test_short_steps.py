@@ -166,3 +166,20 @@ def test_an_event_comes_before_its_condition_is_broken(seed):
     found = Course.crossing(course, "margin", 0, 0.25, 0.252)
     assert margin(0, found) >= 0.0
     assert when - found < 1e-14
+
+
+def test_of_slips_that_stop_in_one_part_the_first_ends_the_step():
+    """The contact that comes first in the model was taken for it: the other went on beyond its stop."""
+    bodies = [box(name, (0.4, 0.3, 0.2), mass=1.0) for name in "ab"]
+    model = SpatialModel(
+        bodies, [PlaneContact(one.name, one.name, point=np.zeros(3), mu=0.5) for one in bodies]
+    )
+    q = np.tile(np.r_[np.zeros(3), 1.0, np.zeros(3)], 2)
+    v = np.zeros(12)
+    v[0], v[6] = 1e-4, 0.99e-4
+    motion = ModeMotion(Mechanism(model), (Hold(0, (1.0, 0.0)), Hold(1, (1.0, 0.0))))
+    y = motion.begin(q, v)
+    motion.aim(0.0, y)
+    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    assert step.stopped == (1,)
+    assert step.t == pytest.approx(0.99e-4 / (0.5 * 9.81), rel=1e-6)

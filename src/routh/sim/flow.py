@@ -38,7 +38,7 @@ from routh.sim.short_steps import ShortStep
 from routh.validation import Array
 
 _SLOW, _SHORT = 3e-4, 2e-4  # s: where slip allows no longer steps compiled code follows it, in steps of that
-_STIFF, _LASTS = 3e-5, 5e-4  # s: an implicit integrator goes on where they would be so short, and it lasts
+_LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
 _PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
@@ -88,9 +88,10 @@ class Course:
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
         options, motion = self.options, self.motion
-        bend, turning = motion.aim(self.t, self._y)
+        bend, turning, lasts = motion.aim(self.t, self._y)
         begun, self._short = self._short is None and self._solver is None, None
-        stiff = turning < _STIFF and bend > _LASTS and not begun  # most motions in a mode are short
+        # most motions in a mode are short
+        stiff = lasts > max(_LASTS, _LASTING * turning) and turning < _SLOW and not begun
         if not stiff and turning < min(_SLOW, options.max_step) and motion.quick:
             length = min(_SHORT, options.max_step, self._end - self.t)
             accuracy = options.rtol, options.atol

@@ -1,10 +1,4 @@
-"""The equation of smooth motion in one contact mode, and how fast slip in space can turn.
-
-The slip s of a sliding contact obeys ``ds/dt = ... - S mu lambda_n s / |s|``, where S is the response of slip
-to friction while the other contacts of the mode stay as they are. Its direction therefore answers a
-disturbance with the rate ``mu lambda_n S / |s|``, which is stiff where slip is slow: that bounds the steps of
-an explicit integrator.
-"""
+"""The equation of smooth motion in one contact mode, and the steps that follow slip in space as it turns."""
 
 from __future__ import annotations
 
@@ -14,8 +8,8 @@ import numpy as np
 
 from routh import tolerances
 from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
+from routh.kernels.motion.turning import aim, turning_rates
 from routh.sim.contact_forces import (
-    SINGULAR,
     ContactProblem,
     Hold,
     Mode,
@@ -34,47 +28,6 @@ _CLOSED = 1e-15  # m, a gap that is none
 _NOTICED = 1e-10  # m, a gap whose closing changes what the model says
 _NUDGE = 1e-4  # share of slip by which it is changed to see how its friction answers
 _STABLE = 1.2  # steps times rate that DOP853 and its dense output follow with ease
-
-
-def turning_rates(problem: ContactProblem, found: ModeForces, speed: Array) -> tuple[float, float]:
-    """The fastest rates, 1/s, at which slip changes, and at which its direction answers a disturbance.
-
-    An explicit integrator has to follow both, an implicit one the first alone. Both are 0 where nothing
-    slides with friction. ``found`` are the forces of a mode that holds the problem's contacts in their order,
-    ``speed`` (m,) m/s how fast these slip, above zero.
-    """
-    width, mode = problem.free.shape[1], found.mode
-    rubbing = [i for i, hold in enumerate(mode) if not hold.sticks and problem.mu[i] > 0.0]
-    if not rubbing:
-        return 0.0, 0.0
-    tangents = np.concatenate([np.arange(i * width + 1, (i + 1) * width) for i in rubbing])
-    response = _slip_response(problem, mode, tangents)
-    per_slip = np.zeros_like(response)  # friction against a change of slip, N s/m
-    turning = 0.0
-    for k, i in enumerate(rubbing):
-        along = np.asarray(mode[i].direction)
-        across = np.eye(width - 1) - np.outer(along, along)
-        strength = problem.mu[i] * abs(float(found.force[i, 0])) / float(speed[i])
-        push = found.acceleration[i, 1:]
-        at = slice(k * (width - 1), (k + 1) * (width - 1))
-        per_slip[at, at] = strength * across
-        # of slip, where it ends with this acceleration
-        aside = float(np.linalg.norm(across @ push) * speed[i])
-        if aside > NO_SLIP * float(np.linalg.norm(push)):
-            turning = max(turning, float(np.linalg.norm(push)) / float(speed[i]))
-    # near a singular mode the held contacts answer without bound, though the motion may go on: without them
-    alone = float(np.linalg.norm(problem.G[np.ix_(tangents, tangents)] @ per_slip, 2))
-    answer = min(float(np.linalg.norm(response @ per_slip, 2)), alone)
-    return _TURN * turning, answer
-
-
-def _slip_response(problem: ContactProblem, mode: Mode, tangents: np.ndarray) -> Array:
-    """Acceleration of slip per friction force there, 1/kg, while the mode's equations go on to hold."""
-    form = equations(problem.contacts, problem.mu, problem.free.shape[1], mode)
-    held = problem.G[form.picked]
-    answer = np.linalg.lstsq(held @ form.columns, held[:, tangents], rcond=SINGULAR)[0]
-    moved = problem.G[tangents]
-    return np.asarray(moved[:, tangents] - moved @ form.columns @ answer, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,11 +108,11 @@ class ModeMotion:
             return forces_of(problem, self.present(snapshot))
         return forces_of(problem, self.mode, self.equations)
 
-    def present(self, snapshot: Snapshot, *, any_way: bool = False) -> Mode:
+    def present(self, snapshot: Snapshot) -> Mode:
         """The mode with the directions of slip that it has now; in the plane these never change.
 
         Slip that has come to its end within a step would turn round at once. It keeps its line instead, so
-        that the equation stays smooth beyond the event; not with ``any_way``.
+        that the equation stays smooth beyond the event.
         """
         if not self._turns:
             return self.mode
@@ -167,28 +120,27 @@ class ModeMotion:
         for i in self.rubbing:
             hold = replace(self.mode[i], direction=tuple(self.held.way[i].tolist()))
             straight = self.held.straight[i]
-            found[i] = hold if straight else turned(hold, slip[hold.contact], any_way=any_way)
+            found[i] = hold if straight else turned(hold, slip[hold.contact])
         return tuple(found)
 
-    def aim(self, t: float, y: Array) -> tuple[float, float]:
+    def aim(self, t: float, y: Array) -> tuple[float, float, float]:
         """A step begins here: remember which way contacts slip; the longest steps, s, that follow turns.
 
-        The first is for an implicit integrator, the second for an explicit one. In the plane slip does not
-        turn.
+        The first is for an implicit integrator, the second for an explicit one; then the time, s, that slip
+        lasts as it is. In the plane slip does not turn.
         """
         if not self._turns:
-            return np.inf, np.inf
+            return np.inf, np.inf, np.inf
         snapshot = self.mechanism.snapshot(t, *self.split(y))
-        self.held.straight[:] = False
-        aimed = self.present(snapshot, any_way=True)
-        problem = self.problem(snapshot)
-        found = forces_of(problem, aimed)
-        speed = np.linalg.norm(snapshot.contact_velocity[self.contacts, 1:], axis=1)
-        self.aimed = np.array([hold.direction or (0.0,) * (self.mechanism.width - 1) for hold in aimed])
-        self.follow(self.aimed, False)
-        rates = turning_rates(problem, found, np.maximum(speed, NO_SLIP))
-        bend, both = (max(_STABLE / r, _SHORTEST) if r > 0.0 else np.inf for r in (rates[0], max(rates)))
-        return bend, both
+        if not aim(self.held, _at(snapshot), NO_SLIP, self._found):
+            self._found.force[:] = self.forces(snapshot, self.problem(snapshot)).force
+        self.aimed = self.held.way.copy()
+        rates = turning_rates(self.held, snapshot.v, NO_SLIP, self._found)
+        change = _TURN * rates.change
+        bend, both = (
+            max(_STABLE / r, _SHORTEST) if r > 0.0 else np.inf for r in (change, max(change, rates.answer))
+        )
+        return bend, both, 1.0 / max(rates.change, rates.stop, 1e-300)
 
     def slope(self, t: float, y: Array) -> Array:
         """``dy/dt``, HP23 (9) and (10)."""
@@ -228,8 +180,7 @@ class ModeMotion:
         """Whether compiled code found the forces of the mode: not where contacts are redundant, or many."""
         if not self.mode or not self.quick:
             return False
-        at = At(snapshot.J, snapshot.inverse_mass, snapshot.free, snapshot.bias, snapshot.v)
-        return bool(find_mode_forces(self.held, at, NO_SLIP, self._found))
+        return bool(find_mode_forces(self.held, _at(snapshot), NO_SLIP, self._found))
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
         """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
@@ -261,7 +212,9 @@ class ModeMotion:
         if self.stuck:
             held = np.concatenate([held, at.J[self.sticking, 1:].reshape(-1, self.nv)])
         v = v - correction(at.inverse_mass, held, held @ v)
-        return mechanism.snapshot(t, q, v) if drift > _NOTICED else replace(at, q=q, v=v)
+        if drift > _NOTICED:
+            return mechanism.snapshot(t, q, v)
+        return Snapshot(t, q, v, at.inverse_mass, at.free, at.J, at.bias)
 
     def _spread(self, values: Array) -> Array:
         """Values of the mode's contacts as values of all contacts, (nc, 1 + nt)."""
@@ -299,16 +252,19 @@ class ModeMotion:
         return np.asarray((velocity * self.aimed[self.rubbing]).sum(axis=1))
 
 
-def turned(hold: Hold, slip: Array, *, any_way: bool = False) -> Hold:
+def turned(hold: Hold, slip: Array) -> Hold:
     """The hold with the line of a slip, (nt,) m/s, the way of it that is nearer to its own.
 
     The direction of slip below NO_SLIP turns to the hold's own: were it the hold's up to there, slip that
     begins would be caught where friction jumps from one to the other.
     """
     own, size = np.asarray(hold.direction), float(np.linalg.norm(slip))
-    back = float(slip @ own) < 0.0 and not (any_way and size > NO_SLIP)
-    way = max(NO_SLIP - size, 0.0) * own + (-slip if back else slip)
+    way = max(NO_SLIP - size, 0.0) * own + (-slip if float(slip @ own) < 0.0 else slip)
     return replace(hold, direction=tuple((way / np.linalg.norm(way)).tolist()))
+
+
+def _at(snapshot: Snapshot) -> At:
+    return At(snapshot.J, snapshot.inverse_mass, snapshot.free, snapshot.bias, snapshot.v)
 
 
 def _lengths(vectors: Array) -> Array:

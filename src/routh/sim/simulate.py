@@ -342,11 +342,11 @@ class Run:
         # a mode that ends at once leaves no trace but the next choice
         self.record.extend([flow.samples[0], *(one for one in flow.samples[1:] if one.t > started)])
         last = flow.samples[-1]
-        self.t, self.q, self.v = last.t, last.q, last.v
-        self.scale = self.mechanism.speed(self.q, self.v)
-        self.fastest = max(self.fastest, self.scale)
-        moved = self.t > started
-        if moved:
+        moved = last.t > started
+        if moved:  # else this very state has to tell which other mode follows
+            self.t, self.q, self.v = last.t, last.q, last.v
+            self.scale = self.mechanism.speed(self.q, self.v)
+            self.fastest = max(self.fastest, self.scale)
             self.at_once = 0
             self.excluded, self.stopped_slip = set(), set()
         if flow.reason == "singular":

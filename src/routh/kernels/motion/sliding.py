@@ -100,15 +100,20 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
             backwards = -_along(motion, i, v)
             slows, straight = _fades(motion, i, v)
             if slows or backwards > NOISE * short.slowest:
-                parts.number[1] = i
+                when = motion.clock[NOW]
                 if backwards > 0.0:
-                    parts.t[k + 1] = _stop(motion, i)
-                return True
+                    when = _stop(motion, i)
+                    interpolate(motion, motion.clock[NOW], motion.y)  # another may have stopped before
+                    find_short_forces(short, motion.y, found)
+                if parts.number[1] < 0 or when < parts.t[k + 1]:
+                    parts.number[1], parts.t[k + 1] = i, when
             held.straight[i] = straight
             turned = 0.0
             for a in range(width - 1):
                 turned += found.way[i, a] * parts.way[0, i, a]
             over = over or turned < TURNED
+    if parts.number[1] >= 0:
+        return True
     for i in range(len(held.mu)):
         if _along(motion, i, v) > short.slowest:  # slower slip would make friction jump
             for a in range(width - 1):
@@ -161,7 +166,7 @@ def _along(motion: Motion, i: int, v: Array) -> float:
 
 @kernel
 def _stop(motion: Motion, i: int) -> float:
-    """The time within the last part at which slip i stops; y is the state there (Illinois)."""
+    """The time within the last part at which slip i stops (Illinois)."""
     clock, short, nv = motion.clock, motion.short, len(motion.found.acceleration)
     a, b, at_a, at_b = clock[BEFORE], clock[NOW], 0.0, 0.0
     if short is None:
