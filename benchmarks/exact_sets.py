@@ -248,16 +248,25 @@ def bounds(given: argparse.Namespace) -> None:
 
 
 def biped(given: argparse.Namespace) -> None:
-    """A biped's largest contact velocities: the outer set of `exact_set` beside the farthest samples."""
+    """A biped's largest contact velocities: the outer set of `exact_set` beside the farthest samples.
+
+    Beside each contact's own velocities, sums of them in random directions, in opposite pairs.
+    """
     problem = planar_biped()
     exact = routh.exact_set(problem, budget=1.0)
-    outcomes = routh.fill(problem, max_samples=2**15, patience=32).outcomes
     table = Table({"contact": "<11", "velocity": "<9", "found, m/s": ".4f", "bound": ".4f", "ratio": ".2f"})
-    for name, (normal, slip) in zip(problem.names, problem.J, strict=True):
-        for what, row in (("normal", normal), ("slip", slip), ("- slip", -slip)):
-            found = float((outcomes.v[outcomes.solved] @ row).max())
-            bound = float(exact.support(row, which="outer"))
-            table.row(name, what, found, bound, bound / found if found > 1e-3 else float("nan"))
+    rows = [
+        (name, what, row)
+        for name, (normal, slip) in zip(problem.names, problem.J, strict=True)
+        for what, row in (("normal", normal), ("slip", slip), ("- slip", -slip))
+    ]
+    rows += [("all", "random", row) for row in watch_directions(problem, given.directions)]
+    watched = np.array([row for _, _, row in rows])
+    outcomes = routh.fill(problem, directions=watched, max_samples=2**16, patience=64).outcomes
+    for name, what, row in rows:
+        found = float((outcomes.v[outcomes.solved] @ row).max())
+        bound = float(exact.support(row, which="outer"))
+        table.row(name, what, found, bound, bound / found if found > 1e-3 else float("nan"))
     print(f"{exact.status.name} in {exact.seconds:.1f} s; outer set by {exact.outer_from}")
 
 
@@ -285,7 +294,9 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=10**5, help="samples of small step, over all problems")
     parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True, help="every vertex")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--directions", type=int, default=8, help="of the disc stack, in opposite pairs")
+    parser.add_argument(
+        "--directions", type=int, default=8, help="of the disc stack and the biped, in opposite pairs"
+    )
     run_part(parser)
 
 

@@ -52,7 +52,7 @@ def test_rows_of_arrays_are_problems_of_the_contacts_present():
         assert row.names == tuple("abc"[i] for i in there)
         assert (batch.status[k] == Status.NO_IMPACT) == (not row.approaching.any())
     assert batch.status[3] == Status.NO_CONTACT
-    with pytest.raises(ValueError, match="row 3 is no impact problem: Nothing touches"):
+    with pytest.raises(ValueError, match="row 3 is not an impact problem: Nothing touches"):
         batch[3]
 
 

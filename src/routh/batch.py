@@ -229,7 +229,7 @@ class ImpactBatch(Stored):
             return self.take(np.arange(len(self))[row])
         k = integer("row", row, at_least=-len(self), at_most=len(self) - 1) % max(len(self), 1)
         if self.status[k] in (Status.NO_CONTACT, Status.REFUSED):
-            raise ValueError(f"row {k} is no impact problem: {self.reason(k)}")
+            raise ValueError(f"row {k} is not an impact problem: {self.reason(k)}")
         return self._problem(k)
 
     def _problem(self, k: int) -> ImpactProblem:
@@ -281,7 +281,7 @@ class ImpactBatch(Stored):
         if not all(0 <= row < n for row in reasons):
             raise ValueError(f"reasons: got row {max(reasons)}; wanted rows below {n}")
         if [len(row) for row in names] != arrays["present"].sum(axis=1).tolist():
-            raise ValueError("names: got other numbers of names than contacts; wanted one for each contact")
+            raise ValueError("names: there are not as many as contacts; wanted one for each contact")
         batch = ImpactBatch._from_parts({name: arrays[name] for name in _ARRAYS}, reasons)
         object.__setattr__(batch, "_row_names", names)
         return batch
@@ -317,7 +317,7 @@ def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
             raise ValueError(f"{name}: got {got}; wanted shape {shape} of {np.dtype(dtype)}")
     size, counts = arrays["size"], arrays["present"].sum(axis=1)
     if np.any(size < 0) or np.any(size > (nv, nc, nt)) or np.any(size[:, 1] != counts) or nt > 2:
-        raise ValueError("size: got more than there is room for; wanted the sizes of the rows")
+        raise ValueError("size: larger than the arrays; wanted the sizes of the rows")
 
 
 def _checked_arrays(

@@ -100,7 +100,7 @@ class ImpactProblem(Drawable):
         moved = [max(map(abs, row)) >= SMALLEST_NUMBER for row in normals.tolist()]
         if not all(moved):
             raise ValueError(
-                f"Jn: row {moved.index(False)} is zero; wanted a normal that some velocity moves along, with "
+                f"Jn: row {moved.index(False)} is zero; wanted a normal along which something moves, with "
                 f"an entry of at least {SMALLEST_NUMBER:g}"
             )
         shapes = [(nc, nv), (nc, 1, nv), (nc, 2, nv)]
@@ -118,7 +118,9 @@ class ImpactProblem(Drawable):
             _refuse_huge(field, array)
         fastest = max(map(abs, velocity.tolist()))
         if not (fastest == 0.0 or fastest >= SMALLEST_SPEED):
-            raise ValueError(f"v: got at most {fastest:g}; wanted zero, or at least {SMALLEST_SPEED:g}")
+            raise ValueError(
+                f"v: its largest entry is {fastest:g}; wanted zero, or at least {SMALLEST_SPEED:g}"
+            )
 
         values = mass, normals, tangents, friction, velocity, elasticity, factor
         for name, array in zip((*FIELDS, "_factor"), values, strict=True):

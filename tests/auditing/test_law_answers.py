@@ -71,8 +71,8 @@ def test_the_command(routh_command, tmp_path):
     assert (tmp_path / "laws.png").stat().st_size > 10_000
     for wrong, words in (
         (["--law", "hooke"], "law: got 'hooke'"),
-        (["--duration", "2"], "--duration: is for rollouts"),
-        (["--out", "laws.html"], "known kind: .png"),
+        (["--duration", "2"], "--duration: only applies to rollouts"),
+        (["--out", "laws.html"], "wanted one of .png"),
         (["--qvel", "2:-1"], "box-wall is not a robot file"),
     ):
         code, _, err = routh_command("audit", "box-wall", *wrong)
@@ -80,4 +80,4 @@ def test_the_command(routh_command, tmp_path):
         assert words in err
     code, _, err = routh_command("audit", "robot.xml", "--restitution", "0.5")
     assert code == 2
-    assert "--restitution: is for laws" in err
+    assert "--restitution: only applies to laws" in err

@@ -106,7 +106,7 @@ def test_a_prefix_without_a_namespace_is_a_clear_error(tmp_path, engine):
     file = tmp_path / "r.urdf"
     link = LINK.format(name="base", mass=1, i=0.01, shape=BOX)
     file.write_text(f'<robot name="r">{link}<x:gazebo/></robot>')
-    with pytest.raises(ModelError, match=r"r\.urdf: is no well-formed XML: unbound prefix"):
+    with pytest.raises(ModelError, match=r"r\.urdf: is not well-formed XML: unbound prefix"):
         getattr(routh.models, engine).load(file, floating=True)
 
 

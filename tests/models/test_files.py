@@ -31,7 +31,7 @@ OUTSIDE = '<!DOCTYPE m [<!ENTITY x SYSTEM "file:///etc/passwd">]><mujoco model="
         (OUTSIDE, "document type"),
         ("<mujoco>", "not well-formed"),
         ("", "not well-formed"),
-        ("<mujoco/>" + "\x00", "zero byte"),
+        ("<mujoco/>" + "\x00", "null byte"),
         ('<?xml version="1.0" encoding="utf-7"?><mujoco/>', "encoding"),
         ("<a>" * 2000 + "</a>" * 2000, "nested"),
         ('<mujoco><asset><mesh file="/etc/passwd"/></asset></mujoco>', "outside"),
@@ -124,7 +124,7 @@ def test_links_out_of_the_folder_are_refused_under_every_spelling(tmp_path, link
 def test_a_pipe_in_the_folder_is_not_waited_for(tmp_path):
     path = written(tmp_path, '<mujoco><asset><mesh file="pipe.stl"/></asset></mujoco>')
     os.mkfifo(tmp_path / "pipe.stl")
-    with pytest.raises(ModelError, match="no regular file"):
+    with pytest.raises(ModelError, match="not a regular file"):
         check_model_file(path)
 
 
@@ -182,7 +182,7 @@ INERTIAL = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0
     [
         ("a.obj", "mtllib ../secret.mtl\n" + OBJ, "outside"),
         ("a.obj", "v 0 0 0\rmtllib \\\n../secret.mtl\n" + OBJ, "outside"),
-        ("a.obj", "mtllib ../secret\x00.mtl\n" + OBJ, "zero byte"),
+        ("a.obj", "mtllib ../secret\x00.mtl\n" + OBJ, "null byte"),
     ],
 )
 def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words):
@@ -284,6 +284,8 @@ def test_states_are_checked(tmp_path):
     )
     assert adapter.state(model, keyframe="land").qpos[2] == 0.1
     assert adapter.state(model, keyframe=0).qpos[2] == 0.1
+    with pytest.raises(ValueError, match="model: got str; wanted an MjModel, which"):
+        adapter.state("robot.xml")
     with pytest.raises(ValueError, match="keyframe: got 'fly'; wanted one of 'land'"):
         adapter.state(model, keyframe="fly")
     with pytest.raises(ValueError, match=r"qvel: got the index 9; wanted one from 0 to 5"):

@@ -158,7 +158,7 @@ def test_states_that_cannot_be_are_refused_by_status():
     assert "0.6 m deep; wanted at most 0.1 m (deepest=)" in batch.reason(2)
     assert "not finite" in batch.reason(3)
     assert "not finite" in batch.reason(4)
-    with pytest.raises(ValueError, match="row 2 is no impact problem: impossible state"):
+    with pytest.raises(ValueError, match="row 2 is not an impact problem: impossible state"):
         batch[2]
     assert batch_of(model, q, v, deepest=0.01).status[1] == Status.REFUSED
     assert batch_of(model, q, v, deepest=None).status[2] == Status.SOLVED

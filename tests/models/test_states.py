@@ -23,7 +23,7 @@ def test_a_state_comes_back_as_it_was(tmp_path):
     ("name", "text", "message"),
     [
         ("a.json", "[1]", "has no qpos"),
-        ("a.json", "{", "is no JSON"),
+        ("a.json", "{", "is not valid JSON"),
         ("a.json", '{"qpos": [1, 2]}', r"qpos of .*shape \(3,\)"),
         ("a.json", '{"qpos": [1, 2, NaN]}', "qpos of"),
         ("a.json", '{"qpos": [1, 2, 3], "qvel": ["x", 1]}', "qvel of"),

@@ -149,7 +149,7 @@ def test_selected_samples_are_drawn_again():
         ({"over": {"x": (1.0, 0.0)}}, "low < high"),
         ({"method": "magic"}, "method"),
         ({"objective": "beauty"}, "objective"),
-        ({"of": [0.0, 0.0, 1.0]}, "of: got one beside 'ambiguity'"),
+        ({"of": [0.0, 0.0, 1.0]}, "of: given together with 'ambiguity'"),
         ({"start": {"y": 0.1}}, "start: got 'y'"),
         ({"start": {"x": 7.0}}, "begins at 7"),
         ({"evaluations": 1}, "evaluations"),

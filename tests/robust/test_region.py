@@ -48,7 +48,7 @@ def test_a_contact_that_joins_later_changes_the_set():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="speed: is what the region is over"):
+    with pytest.raises(ValueError, match="speed: is varied by the region itself"):
         safe_region(lander(), speed=1.0)
     with pytest.raises(ValueError, match="directions"):
         safe_region(lander(), directions=1)

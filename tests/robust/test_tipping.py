@@ -344,5 +344,5 @@ def test_bad_numbers_are_refused():
             tipping(lander(), q, v, **options)
     with pytest.raises(ValueError, match="finite"):
         tipping(lander(), q, v * np.nan)
-    with pytest.raises(ValueError, match="as many states"):
+    with pytest.raises(ValueError, match="the same number of states"):
         tipping(lander(), q[None], v)

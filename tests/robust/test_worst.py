@@ -280,7 +280,7 @@ def test_one_of_two_contacts_stays():
     assert (disks.Jn[[2, 3]] @ path.v[-1]).min() > 1e-3
     with pytest.raises(ValueError, match="at least two different contacts"):
         holds(block, {("A", "A"): 0.0})
-    with pytest.raises(ValueError, match="for one problem and no batch"):
+    with pytest.raises(ValueError, match="for a single problem, not a batch"):
         holds(routh.ImpactBatch.from_problems([block]), {("A", "B"): 0.0})
 
 

@@ -101,7 +101,7 @@ def test_rows_without_an_impact_keep_their_velocity_and_say_so():
     assert found.ambiguity[1:].tolist() == [0.0, 0.0]
     assert not found.impulse[1:].any()
     assert found.status_counts() == {Status.SOLVED: 4, Status.NO_IMPACT: 4, Status.NO_CONTACT: 4}
-    with pytest.raises(ValueError, match="row 2 is no impact problem"):
+    with pytest.raises(ValueError, match="row 2 is not an impact problem"):
         found[2]
 
 

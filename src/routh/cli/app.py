@@ -125,7 +125,7 @@ def impact(
     request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
     if robots.is_robot(file):
         if max_bytes is not None:
-            raise ValueError(f"--max-bytes: {file} is a robot; wanted it with an .npz file")
+            raise ValueError(f"--max-bytes: {file} is a robot file; wanted an .npz file")
         return robots.run_robot(file, placed, request, place, output)
     robots.refuse_without_robot(file, placed)
     return run_file(file, request, place, output, max_bytes)
@@ -206,10 +206,14 @@ def sweep(
 
     if request.resume is not None:
         if source is not None or request.over or request.out is not None:
-            raise ValueError("--resume: takes the study as it was made; leave out what describes one")
+            raise ValueError(
+                "--resume: continues a study as it was made; leave out the options that describe a new one"
+            )
         return compute(open_study(request.resume, functions=request.function or ()), request, output)
     if request.function:
-        raise ValueError("--function: is for --resume; a new study on the command line uses routh's own only")
+        raise ValueError(
+            "--function: only applies with --resume; a new study from the command line uses routh's own"
+        )
     if source is None or request.out is None:
         raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
     return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)
@@ -253,11 +257,11 @@ def audit(
 
     if robots.is_robot(source) and not request.law:
         if request.restitution is not None:
-            raise ValueError("--restitution: is for laws; wanted it with --law NAME, or a system")
+            raise ValueError("--restitution: only applies to laws; wanted --law NAME with it, or a system")
         robots.refuse_changes(source, change)
         report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
         return run_audit(Path(source), landed, placed, request, report, output)
-    options.refuse(landed, "is for rollouts of robots; wanted it without --law")
+    options.refuse(landed, "only applies to rollouts of robots; wanted no --law")
     return run_law_audit(source, placed, request, change or [], output)
 
 
@@ -286,7 +290,7 @@ def animate(
     if robots.is_robot(source):
         robots.refuse_changes(source, request.change)
         if request.budget is not None:
-            raise ValueError("--budget: is for systems; for a robot, wanted a shorter --duration")
+            raise ValueError("--budget: only applies to systems; for a robot, use a shorter --duration")
         return animate_robot(Path(source), landed, robot, request, target, output)
     robots.refuse_without_robot(source, landed, robot, request.robot)
     return animate_system(source, request, target, output)

@@ -117,7 +117,9 @@ def run_law_audit(
     """Ask the laws, print where their answers lie, and draw them in the set; the exit code."""
     names = ("duration", "max_impacts", "impact_deepest", "impact_past_limit")
     of_rollouts = {name: getattr(request, name) for name in names}
-    options.refuse(AuditRequest(**of_rollouts), "is for rollouts of robots; laws are asked about one impact")
+    options.refuse(
+        AuditRequest(**of_rollouts), "only applies to rollouts of robots; laws are asked about one impact"
+    )
     place = None if request.out is None else options.output_file(request.out, options.PICTURES)
     problem = _problem(source, placed, changes)
     if request.restitution is not None:
@@ -146,7 +148,7 @@ def _problem(source: str, placed: robots.Standing, changes: list[str]) -> Impact
     robots.refuse_without_robot(source, placed)
     if Path(source).suffix == ".npz":
         if changes:
-            raise ValueError("--set: is for systems; wanted other matrices in the file")
+            raise ValueError("--set: only applies to systems; change the matrices in the file instead")
         return ImpactProblem.load(source)
     return systems.impact(source, **parse_changes(changes, source))
 

@@ -118,7 +118,7 @@ def _motions(
     problem = found.problem
     ended = np.flatnonzero(outcomes.solved)
     if not len(ended):
-        raise ValueError("impact: no sample of it is solved; nothing can be followed")
+        raise ValueError("impact: none of its samples is solved, so there is nothing to follow")
     chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures or FUTURES)]
     names, which = mode_names(outcomes)
     shown = [int(group) for group in dict.fromkeys(sorted(which[chosen]))]

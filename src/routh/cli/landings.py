@@ -77,7 +77,7 @@ class Landed:
     def lands(self) -> bool:
         """Whether the robot is to land; what is for landings only is refused where it is not."""
         if self.drop is None:
-            options.refuse(self, "is for landings; wanted it together with --drop SPEED")
+            options.refuse(self, "only applies to landings; wanted --drop SPEED with it")
         return self.drop is not None
 
     @property

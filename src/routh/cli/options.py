@@ -106,7 +106,7 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
     shown = for_terminal(path)
     if path.suffix.lower() not in kinds:
         known = ", ".join(kind or "a folder" for kind in kinds)
-        raise ValueError(f"--out: got {shown!r}; wanted a file of a known kind: {known}")
+        raise ValueError(f"--out: got {shown!r}; wanted one of {known}")
     if path.suffix and path.is_dir():
         raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
     return _writable(path)
@@ -133,7 +133,7 @@ def _writable(path: Path) -> Path:
             f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; create it first"
         )
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise ValueError(f"--out: got {shown!r}, which is not writable; wanted a place that is")
+        raise ValueError(f"--out: got {shown!r}, which is not writable; wanted a writable place")
     return path
 
 

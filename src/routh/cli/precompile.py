@@ -136,7 +136,9 @@ def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()
     elif device != "cpu":
         raise ValueError(f"--device: got {device!r}; wanted cpu or cuda")
     elif contacts:
-        raise ValueError("--contacts: given without --device cuda; the CPU's kernels are for any number")
+        raise ValueError(
+            "--contacts: given without --device cuda; kernels for the CPU take any number of contacts"
+        )
     rows: list[tuple[str, float, float]] = []
     when_interrupted(
         lambda: f"{len(rows)} of {len(families)} families were done, and their kernels are kept; {GO_ON}"

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import cleandoc
-from typing import Annotated, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, ParamSpec, TypeVar, get_origin, get_type_hints
 
 import typer
-from typer.models import OptionInfo
+from typer.core import TyperCommand, TyperGroup
 
 from routh.cli.exits import IN_SHORT, Exit, until_nobody_reads
 
@@ -40,13 +40,28 @@ the outcome depends on it. routh samples every order and every overlap, and show
 """
 
 
+class _FlagsWithoutType:
+    """Help in which a flag has no type, for it takes no value; ``--help`` is a flag, too."""
+
+    def get_params(self, ctx: object) -> list[object]:  # click's types, or a copy of them within typer
+        params: list[object] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                vars(param)["metavar"] = ""
+        return params
+
+
+class _Command(_FlagsWithoutType, TyperCommand):  # type: ignore[misc]
+    """One command."""
+
+
+class _Group(_FlagsWithoutType, TyperGroup):  # type: ignore[misc]
+    """All of them."""
+
+
 def with_groups(function: Callable[..., Result]) -> Callable[..., Result]:
     """The same function with a keyword per option, as the parser wants it."""
     found = {option.name: option for option in _options(function)}
-    for option in found.values():
-        told = get_args(option.annotation)
-        if told and told[0] is bool and isinstance(told[1], OptionInfo):
-            told[1].metavar = ""  # the help of a flag has no type, for it takes no value
 
     @wraps(function)
     def called(**given: object) -> Result:
@@ -100,7 +115,7 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
             with until_nobody_reads():
                 raise typer.Exit(Exit(flat(**named)))
 
-        app.command(name, help=unwrapped(function.__doc__ or ""), epilog=IN_SHORT)(guarded)
+        app.command(name, cls=_Command, help=unwrapped(function.__doc__ or ""), epilog=IN_SHORT)(guarded)
         return function
 
     return add
@@ -108,6 +123,7 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
 
 app = typer.Typer(
     name="routh",
+    cls=_Group,
     help=unwrapped(GUIDE),
     epilog=IN_SHORT,
     no_args_is_help=True,

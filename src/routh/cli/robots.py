@@ -49,7 +49,7 @@ def refuse_without_robot(source: str | Path, *groups: object) -> None:
 def refuse_changes(source: str, changes: object) -> None:
     """Parameters are a system's."""
     if changes:
-        raise ValueError(f"--set: {source} is a robot; wanted --joint, --roll, --pitch, --yaw or --drop")
+        raise ValueError(f"--set: {source} is a robot file; use --joint, --roll, --pitch, --yaw or --drop")
 
 
 @dataclass(frozen=True)

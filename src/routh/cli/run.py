@@ -51,10 +51,13 @@ _MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "n
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
     """Sample a named system; the exit code."""
     if name not in systems.names() and Path(name).is_file():
-        raise ValueError(f"name: got a file; wanted a system, or for a file: routh impact {name!r}")
+        raise ValueError(f"name: got a file; wanted the name of a system (for a file: routh impact {name!r})")
     system = systems.get(name, **parse_changes(changes, name))
     if system.kind == "motion":
-        options.refuse(request, f"{name} is a motion, which is not sampled; wanted a system of kind impact")
+        options.refuse(
+            request,
+            f"{name} is a motion, which has no single impact to sample; wanted a system of kind impact",
+        )
         return run_motion(system, place, output)
     assert system.problem is not None
     title = f"[bold cyan]{system.name}[/bold cyan]  {system.summary}"

@@ -38,7 +38,7 @@ def run_scan(
     if landings is None:
         refuse_without_robot(source, landed, robot, request.near)
         if tips:
-            raise ValueError(f"--measure: {source} is not a robot file; wanted one for tipping")
+            raise ValueError(f"--measure: {source} is not a robot file, which tipping needs")
     with output.busy(f"{len(grid)} impacts"):
         drawing: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}
         if tips:

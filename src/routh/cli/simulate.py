@@ -78,7 +78,7 @@ def run_simulate(
     else:
         robots.refuse_without_robot(source, landed, placed)
         if request.self_contacts:
-            raise ValueError(f"--self-contacts: {source} is not a robot file; wanted one")
+            raise ValueError(f"--self-contacts: {source} is not a robot file; wanted a robot file")
         start = system_start(source, request)
     begun = time.perf_counter()
     with (
@@ -123,7 +123,7 @@ def robot_start(
 
     lands = landed.lands
     if placed.gap is not None:
-        raise ValueError("--gap: is not for motions; wanted --window")
+        raise ValueError("--gap: does not apply to motions; use --window")
     model, data = robots.load_state(file, placed, lands=lands, sky=True)
     state = State(data.qpos, data.qvel)
     if lands:
@@ -169,7 +169,9 @@ def _verdicts(model: Model, bundle: Bundle, request: MotionRequest, output: Outp
     if not request.verify:
         return None
     if any(one.s is None for one in bundle):
-        raise ValueError("--verify: is for motions event by event; time steps are approximations")
+        raise ValueError(
+            "--verify: only checks motions that go from event to event; time steps are approximations"
+        )
     with output.busy("verifying"):
         return [verify(model, one) for one in bundle]
 

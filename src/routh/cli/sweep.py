@@ -42,7 +42,7 @@ def source_of(
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         if request.measure == "tipping":
-            raise ValueError(f"--measure: {source} is not a robot file; wanted one for tipping")
+            raise ValueError(f"--measure: {source} is not a robot file, which tipping needs")
         if request.window is not None:
             raise ValueError(f"--window: {source} is not a robot file; wanted .xml or .urdf")
         return recipe("routh.systems:problem_of", name=source)

@@ -84,7 +84,9 @@ def _check_rows(batch: ImpactBatch, after: Array) -> None:
         raise ValueError(f"impacts: got one with {few} velocities; wanted {batch.nv} in all of them")
     refused = np.flatnonzero(batch.status == Status.REFUSED)
     if refused.size:
-        raise ValueError(f"impacts: row {refused[0]} is no impact problem: {batch.reason(int(refused[0]))}")
+        raise ValueError(
+            f"impacts: row {refused[0]} is not an impact problem: {batch.reason(int(refused[0]))}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

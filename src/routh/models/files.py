@@ -119,7 +119,7 @@ class _Check:
         folders = [*document.places, *(p for p in self.allowed if p not in document.places)]
         self.looks += len(folders) * (1 + len(document.directories))
         if self.looks > MAX_LOOKS:
-            raise ModelError(f"{source}: names too many files in too many folders")
+            raise ModelError(f"{source}: refers to too many files in too many folders")
         plain: list[Path] = []
         stripped: list[Path] = []
         for directory in ["", *document.directories]:
@@ -170,13 +170,13 @@ def _refuse_circle(target: Path, chain: tuple[Path, ...], source: Path) -> None:
     if target in chain:
         raise ModelError(f"{source}: includes or attaches {target.name!r}, which leads back to it")
     if len(chain) > MAX_CHAIN:
-        raise ModelError(f"{source}: more than {MAX_CHAIN} files include each other in turn")
+        raise ModelError(f"{source}: more than {MAX_CHAIN} files include one another")
 
 
 def _spelled(name: str, folder: Path, source: Path) -> Iterator[Path]:
     """Where a name can lead from a folder: as it is, without its scheme, with the other kind of slashes."""
     if "\0" in name:  # a parser in C would stop there and open another file than the one that was checked
-        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, a name with a zero byte")
+        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, a name with a null byte")
     scheme, separator, rest = name.partition("://")
     if separator and scheme not in _SCHEMES:
         raise ModelError(f"{source}: refers to {for_terminal(name)!r}; wanted a file in {source.parent}")
@@ -199,7 +199,7 @@ def _require(target: Path, name: str, allowed: Sequence[Path], source: Path) -> 
     if not _within(target, allowed):
         raise _outside(name, source, allowed)
     if _exists(target) and not (target.is_file() or target.is_dir()):
-        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, which is no regular file")
+        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, which is not a regular file")
 
 
 def _exists(path: Path) -> bool:
@@ -262,9 +262,9 @@ def parse_model_text(text: bytes, path: Path) -> ModelFile:
         depth -= 1
 
     if b"\x00" in text:
-        raise ModelError(f"{path}: holds a zero byte; wanted XML in UTF-8")
+        raise ModelError(f"{path}: contains a null byte; wanted XML in UTF-8")
     if _BROKEN_NAME.search(text):
-        raise ModelError(f"{path}: names a file or a folder over several lines")
+        raise ModelError(f"{path}: has the name of a file or folder that runs over several lines")
     parser = expat.ParserCreate("utf-8")
     parser.StartDoctypeDeclHandler = refuse("a document type (<!DOCTYPE>)")
     parser.EntityDeclHandler = refuse("an entity (<!ENTITY>)")
@@ -372,7 +372,7 @@ def with_absolute_meshes(
     try:
         root = ElementTree.fromstring(path.read_bytes())
     except ElementTree.ParseError as error:  # such as a prefix that stands for no namespace
-        raise ModelError(f"{path}: is no well-formed XML: {error}") from None
+        raise ModelError(f"{path}: is not well-formed XML: {error}") from None
     further = [Path(folder).resolve() for folder in roots]
     folders = [path.parent, *further]
     left_out: list[str] = []
@@ -463,9 +463,9 @@ def _as_stl(file: Path) -> bytes:
         parse_model_text(text, file)
     mesh = _read(text, kind)
     if not len(mesh.faces):
-        raise ModelError("holds no triangles")
+        raise ModelError("contains no triangles")
     if not (mesh.faces.min() >= 0 and mesh.faces.max() < len(mesh.vertices)):
-        raise ModelError("has triangles with corners that it does not hold")
+        raise ModelError("has triangles whose vertices it does not contain")
     return bytes(mesh.export(file_type="stl"))
 
 
@@ -478,7 +478,7 @@ def _read(text: bytes, kind: str) -> Trimesh:
             warnings.simplefilter("ignore", DeprecationWarning)
             return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None, process=False)
     except ImportError:
-        raise ModelError(f"reading .{kind} wants: pip install 'routh[meshes]'") from None
+        raise ModelError(f"reading .{kind} needs: pip install 'routh[meshes]'") from None
     except Exception as error:  # whatever a reader of foreign files raises, the mesh is left out and named
         said = " ".join(for_terminal(error).split())[:100]
         raise ModelError(f"cannot be read: {type(error).__name__} {said}") from None
@@ -519,7 +519,7 @@ def _read_json(file: Path, shown: str) -> dict[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"state: {shown!r} is no JSON: {for_terminal(error)}") from None
+        raise ValueError(f"state: {shown!r} is not valid JSON: {for_terminal(error)}") from None
     if not isinstance(data, dict) or "qpos" not in data:
         raise ValueError(f"state: {shown!r} has no qpos; wanted an object with qpos and qvel")
     return data

@@ -88,7 +88,7 @@ class Feet:
 
         model: Any = landing.model
         if not isinstance(landing.problem, RobotProblem) or not hasattr(model, "geom_bodyid"):
-            raise ValueError("landing: its contacts are on no geoms; wanted a landing of a MuJoCo model")
+            raise ValueError("landing: its contacts belong to no geoms; wanted a landing of a MuJoCo model")
         self.mujoco, self.model = engine(), model
         self.data = self.mujoco.MjData(model)
         self._pose(landing.qpos)

@@ -159,7 +159,7 @@ def make_score(
     """The score that an objective's name, or a function, stands for."""
     if callable(objective):
         if of is not None:
-            raise ValueError("of: got one beside a function of your own; wanted it for 'worst_case' only")
+            raise ValueError("of: given together with a function of your own; it is for 'worst_case' only")
         return OwnScore(objective, n, seed)
     word, _, name = objective.partition(" ")
     if name and word in ("smallest", "largest"):
@@ -170,5 +170,5 @@ def make_score(
     if objective == "tipping" and of is None:
         return TippingScore(n, seed)
     if of is not None:
-        raise ValueError("of: got one beside 'ambiguity'; wanted it for 'worst_case' only")
+        raise ValueError("of: given together with 'ambiguity'; it is for 'worst_case' only")
     return AmbiguityScore(n, seed)

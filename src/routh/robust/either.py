@@ -20,7 +20,7 @@ from routh.sampling import sample
 from routh.status import Status
 from routh.validation import Array, Options, real
 
-_SAMPLES = 2**13  # as in `worst_case`
+_SAMPLES = 2**13  # as in `worst_case` in space
 
 
 def least_separation(problem: ImpactProblem, contacts: Sequence[str], options: WorstOptions) -> WorstCase:
@@ -36,7 +36,7 @@ def least_separation(problem: ImpactProblem, contacts: Sequence[str], options: W
     known: Options = {
         name: options.get(name) for name in ("seed", "friction", "hypothesis") if name in options
     }
-    found = sample(problem, options.get("max_samples", _SAMPLES), **known)
+    found = sample(problem, options.get("max_samples") or _SAMPLES, **known)
     separation = found.v @ rows.T
     separation[np.abs(separation) <= tolerances.RESIDUAL * problem.scaling.velocity[at]] = 0.0  # rounding
     least = np.where(found.solved, separation.min(axis=1), -np.inf)

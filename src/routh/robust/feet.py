@@ -83,7 +83,7 @@ def standing(problem: ImpactProblem) -> StandingProblem:
     """The problem, if it knows its support."""
     if not isinstance(problem, StandingProblem):
         raise ValueError(
-            f"problem: got {type(problem).__name__}, which knows no support; wanted a touch-down of "
+            f"problem: got {type(problem).__name__}, which has no support; wanted a touch-down of "
             "routh.robust.standing_problem(landing)"
         )
     return problem

@@ -118,7 +118,9 @@ def holds(
     for name, given in conditions.items():
         if isinstance(name, tuple):
             if isinstance(given, tuple) or not isinstance(problem, ImpactProblem):
-                raise ValueError(f"conditions[{name!r}]: wanted a speed, m/s, for one problem and no batch")
+                raise ValueError(
+                    f"conditions[{name!r}]: wanted a speed (m/s) for a single problem, not a batch"
+                )
             words = " or ".join(name)
             limits[words] = real(f"conditions[{name!r}]", given)
             either[words] = least_separation(problem, name, options)

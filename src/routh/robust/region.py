@@ -151,7 +151,7 @@ def safe_region(
     """
     for name in (*MOTION, "joint_velocities", "drop"):
         if posture.get(name):
-            raise ValueError(f"{name}: is what the region is over; wanted a posture only")
+            raise ValueError(f"{name}: is varied by the region itself; wanted a posture only")
     k, h = integer("directions", directions, at_least=2), integer("headings", headings, at_least=1)
     angle = np.linspace(0.0, real("steepest", steepest, above=0.0, at_most=1.5), k)
     around: Array = np.array(

@@ -336,11 +336,13 @@ def tipping(
         real("stiffness", stiffness, above=0.0)
     nq, nv = int(model.nq), int(model.nv)
     if not nv:
-        raise ModelError("model: nothing of it moves, its base is fixed; wanted a free root")
+        raise ModelError("model: its base is fixed, so that it cannot tip over; wanted a free root")
     q = real_array("qpos", qpos, [(nq,), (None, nq)], f"shape ({nq},) or (n, {nq})", finite=False)
     v = real_array("qvel", qvel, [(nv,), (None, nv)], f"shape ({nv},) or (n, {nv})", finite=False)
     if q.shape[:-1] != v.shape[:-1] or not q.size:
-        raise ValueError(f"qvel: got shape {v.shape} with qpos of {q.shape}; wanted as many states of both")
+        raise ValueError(
+            f"qvel: got shape {v.shape} with qpos of {q.shape}; wanted the same number of states in both"
+        )
     drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawing |= {"seed": seed, "threads": threads}
     asked = _Asked(window, elastic, samples, prove, stiffness, unevenness, drawing)

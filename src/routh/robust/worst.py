@@ -38,6 +38,8 @@ _SMALL, _PATIENCE = 4, 1.0  # exact sets of more dimensions seldom end: "auto" g
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
 _SPATIAL_ROUND = 32  # samples of a round of filling in space: extreme rates reach nearly as far at once
 _EXTREME = {1: 2**14, 2: 256}  # samples of extreme rates that come before it, by the number of tangents
+_MOST = {1: 2**15, 2: 2**13}  # samples of filling, by the number of tangents
+_PATIENT = 32  # quiet rounds in the plane after which filling ends: the farthest path may be a rare one
 _ROUNDS = 8  # times that filling turns to the gradient at the worst outcome so far
 _RANK = 1e-13  # share of the largest effect of an impulse: smaller ones are rounding, and left in the ball
 _TIED = 1e-9  # share by which vertices and their values may differ and be the same
@@ -79,7 +81,7 @@ class WorstOptions(TypedDict, total=False):
 
     method: str
     seconds: float
-    max_samples: int
+    max_samples: int | None
     climbs: int
     seed: int
     friction: str
@@ -93,7 +95,7 @@ def worst_case(
     *,
     method: str = "auto",
     seconds: float = 5.0,
-    max_samples: int = 2**13,
+    max_samples: int | None = None,
     climbs: int = 1024,
     seed: int = 0,
     friction: str = "cone",
@@ -110,7 +112,8 @@ def worst_case(
         can be had for up to four planar contacts within ``seconds``, else filling.
     seconds : processor time for the exact set; "auto" spends no more than one on sets of more than four
         dimensions, whose `outer` is a bound where they do not end.
-    max_samples, seed, friction, hypothesis : of filling, as in `routh.fill`.
+    max_samples : of filling; default: 2^15 in the plane, where they are quick, and 2^13 in space.
+    seed, friction, hypothesis : of filling, as in `routh.fill`.
     climbs : linear programs that follow the samples of filling, for changed sequences of contact statuses, as
         in `routh.fill`; only in the plane, inelastic, with several contacts. Some milliseconds each.
     level : of the bound of a linear objective beside filling, as in `routh.outer_bound`. Default: 2 for up to
@@ -119,7 +122,7 @@ def worst_case(
     """
     choice("method", method, METHODS)
     real("seconds", seconds, above=0.0)
-    integer("max_samples", max_samples, at_least=1)
+    most = _MOST[problem.nt] if max_samples is None else integer("max_samples", max_samples, at_least=1)
     integer("climbs", climbs, at_least=0)
     wanted = as_objective(problem, objective)
     if not np.any(problem.approaching):
@@ -138,8 +141,9 @@ def worst_case(
                 "method='fill'"
             )
     straight = problem.nt == 1 and problem.nc > 1 and not np.any(problem.restitution > 0.0)
-    settings: Options = {"max_samples": max_samples, "seed": seed, "friction": friction}
+    settings: Options = {"max_samples": most, "seed": seed, "friction": friction}
     settings |= {"hypothesis": hypothesis, "climbs": climbs if straight else 0}
+    settings |= {"patience": _PATIENT} if straight else {}
     if level is None:
         level = 2 if straight and problem.nc <= _CHEAP and bound is None else 0
     found = _by_filling(problem, wanted, settings, level)

@@ -282,7 +282,7 @@ def as_functional(problem: ImpactProblem, direction: Direction) -> Array:
         "direction", cast("ArrayLike", direction), [(problem.nv,)], f"shape ({problem.nv},) or a contact"
     )
     if not np.any(along):
-        raise ValueError("direction: got zeros; wanted a direction")
+        raise ValueError("direction: got zeros; wanted a direction that is not zero")
     return along
 
 

@@ -237,7 +237,8 @@ class Answer:
             if len(modes) == 1:
                 words.append(f"{body} {one.modes[places[0]]}")
             else:
-                words.append(f"{body}: " + ", ".join(f"{count} {mode}" for mode, count in modes.items()))
+                told = (f"{n} {mode if n == 1 else mode[:-1]}" for mode, n in modes.items())
+                words.append(f"{body}: " + ", ".join(told))
         return listed(words, _few(len(words)))
 
     def _apart(self) -> Array:

@@ -349,7 +349,7 @@ def pull_beside(
     along = real_array("side", side, [(problem.nv,)], f"shape ({problem.nv},)")
     size = float(np.linalg.norm(along @ problem.cholesky))
     if not size > 0.0:
-        raise ValueError("side: got zeros; wanted a change of the velocity")
+        raise ValueError("side: got zeros; wanted a change of velocity that is not zero")
     tolerance = float(outcomes.settings.get("tolerance", TOLERANCE))
     curved = problem.nt == 2 and outcomes.settings.get("friction", "cone") == "cone"
     if curved and tolerance > _EXACT:  # samples to the side could not be told from others

@@ -154,7 +154,7 @@ def fill(
         nv = problem.nv
         wanted = real_array("directions", directions, [(None, nv)], f"a number, or shape (k, {nv})")
         if not len(wanted) or not np.all(np.any(wanted, axis=1)):
-            raise ValueError("directions: got none, or one of zeros; wanted directions")
+            raise ValueError("directions: got none, or one that is zero; wanted directions that are not")
         watched = np.vstack([wanted, -wanted])
     search = _Search(problem, watched, {"seed": seed, "hypothesis": hypothesis}, options)
     if climbs and search.polisher is None:

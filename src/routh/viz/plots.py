@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+THUMBNAIL = 130  # dots per inch of the pictures in notebooks
+
 #: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
 #: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
 _BY_ROOM = {"routh.robust": ("gaits", "tipping"), "routh.sim": ("motions",), "routh.sweep": ("sweeps",)}
@@ -164,7 +166,7 @@ def thumbnail(result: Drawable) -> bytes | None:
         figure = _telling_figure(result) if isinstance(result, Outcomes) else result.plot()
     except (MissingExtraError, ValueError):
         return None
-    found = style.png(figure, dpi=130)
+    found = style.png(figure, dpi=THUMBNAIL)
     style.close(figure)
     return found
 
@@ -173,7 +175,7 @@ def _telling_figure(outcomes: Outcomes) -> style.Figure:
     _check_solved(outcomes)
     shown, exact = _beside(outcomes, "ends")
     panel = telling_panel(outcomes.problem, known(shown, exact))
-    return velocity_figure(shown, [panel], exact=exact, view="ends")
+    return velocity_figure(shown, [panel], exact=exact, view="ends", dpi=THUMBNAIL)
 
 
 def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None) -> None:

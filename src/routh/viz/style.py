@@ -110,6 +110,7 @@ def figure(
     width: float = COLUMN,
     height: float | None = None,
     aspect: float = 0.8,
+    dpi: float | None = None,
     **options: object,
 ) -> tuple[Figure, np.ndarray]:
     """A figure and its axes (rows * columns,), without global state; ``width`` and ``height`` in inch.
@@ -122,19 +123,27 @@ def figure(
     size = (width, height if height is not None else aspect * width * rows / columns)
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None and not in_notebook():
-        fig = pyplot.figure(figsize=size, layout="constrained")
+        fig = pyplot.figure(figsize=size, dpi=dpi, layout="constrained")
     else:
-        fig = _shown_once()(figsize=size, layout="constrained")
+        fig = _shown_once()(figsize=size, dpi=dpi, layout="constrained")
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     return fig, axes.ravel()
 
 
 @lru_cache(maxsize=1)
 def _shown_once() -> type[Figure]:
-    """A figure that notebooks show whether or not pyplot, which teaches them to, was imported."""
+    """A figure that notebooks show whether or not pyplot, which teaches them to, was imported.
+
+    With a canvas that keeps what it has measured: without one, each text is measured on a canvas of its own.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as MplFigure
 
     class NotebookFigure(MplFigure):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            FigureCanvasAgg(self)
+
         def _repr_png_(self) -> bytes:
             return png(self)
 

@@ -194,10 +194,12 @@ def velocity_figure(
     exact: ExactSet | None = None,
     titles: Sequence[str] = (),
     view: str = "way",
+    dpi: float | None = None,
 ) -> style.Figure:
     """A figure of projections, by default those of `panels_of_most_interest`.
 
-    ``view`` "way" shows the whole impact, "ends" only where it ends, "both" the one above the other.
+    ``view`` "way" shows the whole impact, "ends" only where it ends, "both" the one above the other. With the
+    ``dpi`` that it is written with, texts are measured once.
     """
     problem = shown.problem
     chosen = panels_of_most_interest(problem, known(shown, exact)) if panels is None else list(panels)
@@ -206,7 +208,7 @@ def velocity_figure(
     rows = -(-len(chosen) // across)
     width = (1.25 * style.COLUMN, 0.85 * style.TWO_COLUMNS, style.TWO_COLUMNS)[min(across, 3) - 1]
     height = len(views) * rows * (width / across * 0.72 + 0.3) + 0.45
-    fig, axes = style.figure(len(views) * rows, across, width=width, height=height)
+    fig, axes = style.figure(len(views) * rows, across, width=width, height=height, dpi=dpi)
     drawn = []
     for number, wanted in enumerate(views):
         block = axes[number * rows * across :][: rows * across]

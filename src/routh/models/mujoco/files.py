@@ -147,6 +147,9 @@ def state(
     qpos : (nq,) or a mapping from index to value; qvel : (nv,) or a mapping from index to value.
     """
     mujoco = engine()
+    if not isinstance(model, mujoco.MjModel):
+        wanted = "an MjModel, which routh.models.mujoco.load makes of a file"
+        raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")
     data = mujoco.MjData(model)
     if keyframe is not None:
         mujoco.mj_resetDataKeyframe(model, data, _keyframe(model, keyframe))
@@ -192,7 +195,7 @@ def _float(spec: MjSpec, path: str | Path) -> None:
     if root is None:
         raise ModelError(f"{path}: has no body that could float")
     if not hasattr(root, "joints"):  # editing a spec in MuJoCo 3.2 crashes the process
-        raise ModelError(f"{path}: floating=True wants MuJoCo 3.3 or later; got {engine().__version__}")
+        raise ModelError(f"{path}: floating=True needs MuJoCo 3.3 or later; got {engine().__version__}")
     if any(True for _ in root.joints):
         raise ModelError(
             f"{path}: its root body {root.name!r} has a joint already, so it cannot be floating=True"

@@ -246,7 +246,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
     meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
     if not np.any(root.geoms & meets):
-        raise ModelError("model: nothing of it can collide; wanted collision shapes in its file")
+        raise ModelError("model: it has nothing that can collide; wanted collision shapes in its file")
     lifted = 0.0
     near = look_around(model, data, TOUCHING)
     while _clearance(near, data.qpos, root, TOUCHING)[0] <= 0.0:
@@ -255,7 +255,7 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
         lifted += step
         if lifted > _FLOOR:
             raise ModelError(
-                "model: something is in its way wherever it is moved; wanted free space above the ground"
+                "model: it collides with something wherever it is placed; wanted free space above the ground"
             )
     free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
     at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later

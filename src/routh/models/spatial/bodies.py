@@ -123,7 +123,7 @@ def corner_contacts(
 ) -> tuple[PlaneContact, ...]:
     """The contacts of a box's eight corners with a half-space, in the order of `corners`."""
     if body.size is None:
-        raise ValueError(f"body: {body.name!r} is no box; wanted one made by box()")
+        raise ValueError(f"body: {body.name!r} is not a box; wanted one made by box()")
     return tuple(
         PlaneContact(name, body.name, plane, point, mu=mu, restitution=restitution)
         for name, point in zip(names, corners(body.size), strict=True)
