@@ -103,8 +103,8 @@ def test_many_contacts_are_told_by_their_bodies():
 def test_contacts_of_one_body_that_differ_are_counted():
     names, rows = [f"foot.{i}/floor" for i in range(6)], np.repeat(np.eye(2), [5, 1], axis=0)
     one = routh.ImpactProblem(np.eye(2), rows, np.zeros((6, 1, 2)), np.zeros(6), [-0.6, -0.8], names=names)
-    told = answer_of([[0.0, 0.5], [0.5, 0.0]], problem=one).lines()[0]
-    assert told.endswith('from "foot: 5 separate, 1 sticks" to "foot: 5 stick, 1 separates".')
+    told = answer_of([[0.0, 0.5], [0.5, 0.0]], problem=one).lines()[1]
+    assert told == 'From "foot: 5 separate, 1 sticks" to "foot: 5 stick, 1 separates".'
 
 
 def test_motion_that_no_contact_sees_is_told_by_energy():
