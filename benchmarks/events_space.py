@@ -20,7 +20,7 @@ from problems import apart, cone_violation, problem_of_size
 from routh import two_body
 from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.space.sample import run
+from routh.kernels.events import run
 
 CONE = None
 SAMPLES = 4  # of a problem of a family

@@ -54,7 +54,7 @@ def test_named_fields():
     problem, found = systems.get("disk-stack").problem, []
     theirs = by_numba(plane.load_row)
     for run in (plane.load_row, theirs):
-        work = plane.workspace(problem.nc, 1)
+        work = plane.workspace(problem.nc)
         run(make_rows([problem]), 0, work)
         found.append([one.tobytes() for one in work])
     assert found[0] == found[1]

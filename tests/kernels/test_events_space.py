@@ -11,8 +11,9 @@ from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
 from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.events import run
 from routh.kernels.space.pieces import advance_stage
-from routh.kernels.space.sample import begin, load_row, run, run_range
+from routh.kernels.space.sample import begin, load_row, run_range
 from routh.kernels.space.workspace import (
     DRAWS,
     DRIVEN,

@@ -16,12 +16,13 @@ from routh.sampling.settings import redraw
 
 
 def record_of(outcomes, sample):
-    """The record of one planar sample."""
-    nc = outcomes.problem.nc
+    """The record of one planar sample, by the interpreted kernel."""
+    nc, elastic = outcomes.problem.nc, bool(np.any(outcomes.problem.restitution > 0.0))
     draw, _ = redraw(outcomes.settings, len(outcomes), outcomes.problem.nt, "record", None, None)
-    record = rec.make_record(4096, nc, 2)
-    rows = make_rows([outcomes.problem])
-    plane_sample.replay(rows, draw, sample, None, plane_sample.workspace(nc, 1), record)
+    record, work = rec.make_record(4096, nc, 2), plane_sample.workspace(nc)
+    with np.errstate(over="ignore"):  # hashes wrap around
+        interpreted(plane_sample.load_row)(make_rows([outcomes.problem]), 0, work)
+        interpreted(plane_sample.one_sample)(work, nc, draw, 0, sample, elastic, None, record)
     return record
 
 

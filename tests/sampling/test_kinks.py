@@ -142,7 +142,7 @@ def test_keys_are_those_that_the_samplers_draw():
 @pytest.mark.parametrize(("whole", "known"), [(0.5, True), (0.4, False)])
 def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
     # its share was left out of the derivative, and nothing said so
-    work, record = plane_sample.workspace(1, 1), make_record(4, 1, 2)
+    work, record = plane_sample.workspace(1), make_record(4, 1, 2)
     work.now[:2], work.mu[0] = (-0.5, 0.3), 0.0
     work.known[0, :4] = 1.0, 0.0, 1.0, 0.0  # rates, and what they change: zero is reached at 0.5
     work.known[0, 4 + CODES] = DRIVEN * SLIPS + 1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import Draw, Outputs, make_outputs
+from routh.kernels.common.callback import rates_function
+from routh.kernels.common.slices import run_slices
 from routh.problem import ImpactProblem
 from routh.problem_rows import Rows
 from routh.results import ImpactPath, PathKind
@@ -21,6 +23,8 @@ TOLERANCE = 1e-6
 #: Probability that drawn rates stay until something happens, in space; the plane has its own.
 PERSISTENCE = 0.6
 
+FIRST_ROOM = 1024  # pieces of a path for which there is room at first
+
 Rates = str | Callable[..., None]
 
 
@@ -29,12 +33,53 @@ def with_default(draw: Draw, nt: int) -> Draw:
     return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
-def _kernel(rows: Rows, friction: str, facets: int | None) -> tuple[int, ModuleType, Array | None]:
-    """The rows' nt, the module that draws them, and its friction directions; the true cone has none."""
+def _directions(rows: Rows, friction: str, facets: int | None) -> Array | None:
+    """Friction directions (k, nt); the true cone in space has none."""
     nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    curved = nt == 2 and friction == "cone"
-    name = "routh.kernels.plane.sample" if nt == 1 else "routh.kernels.space.sample"
-    return nt, import_module(name), None if curved else facet_directions(nt, facets)
+    return None if nt == 2 and friction == "cone" else facet_directions(nt, facets)
+
+
+def _sampler(
+    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Rates
+) -> tuple[Callable[[int], Any], Callable[[int, int, Any], int]]:
+    """A maker of workspaces that keep so many pieces of a path, and what draws a range of samples in one.
+
+    It returns how many pieces the last of the outputs has, or as many as are kept.
+    """
+    nc, own = rows.contact.shape[2], rates_function(rates) if callable(rates) else None
+    nt = rows.start.shape[1] // nc - 1
+    draw = with_default(draw, nt)
+    if nt == 1:
+        plane = import_module("routh.kernels.plane.sample")
+
+        def in_plane(first: int, last: int, work: Any) -> int:
+            plane.run_range(rows, draw, outputs, work, None if own is None else own.address, first, last)
+            return int(outputs.events[-1, -1])
+
+        return lambda pieces: plane.workspace(nc, pieces, 1 if pieces else draw.n), in_plane
+    space, data = (import_module(f"routh.kernels.space.{name}") for name in ("sample", "workspace"))
+    books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
+    corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
+
+    def in_space(first: int, last: int, work: Any) -> int:
+        custom = None if own is None else own.address
+        space.run_range(rows, draw, outputs, work, corners, books, custom, first, last)
+        return int(work.course[data.TRACED])
+
+    return lambda pieces: data.workspace(nc, pieces), in_space
+
+
+def run(
+    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, *,
+    threads: int | None = None, budget: float | None = None, rates: Rates = "mixed",
+) -> None:  # fmt: skip
+    """Draw all samples of all rows into ``outputs``; ``directions`` (k, nt): in space None for the true cone.
+
+    What ``budget`` (s) leaves undone is Status.OUT_OF_TIME.
+    """
+    scratch, work = _sampler(rows, draw, outputs, directions, rates)
+    total, nc = len(rows.nc) * draw.n, rows.contact.shape[2]
+    run_slices(total, lambda: scratch(0), work, threads=threads, budget=budget, contacts=nc)
 
 
 def event_samples(
@@ -53,10 +98,9 @@ def event_samples(
     ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
     plane the cone is the segment.
     """
-    nt, kernel, directions = _kernel(rows, friction, facets)
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: Options = {"threads": threads, "budget": budget, "rates": rates}
-    kernel.run(rows, with_default(draw, nt), out, directions, **options)
+    run(rows, draw, out, _directions(rows, friction, facets), **options)
     return out
 
 
@@ -64,9 +108,15 @@ def scaled_pieces(
     rows: Rows, draw: Draw, sample: int, *, friction: str, facets: int | None, rates: Rates = "mixed"
 ) -> Array:
     """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
-    nt, kernel, directions = _kernel(rows, friction, facets)
-    found: Array = kernel.pieces(rows, with_default(draw, nt), sample, directions, rates=rates)
-    return found
+    outputs = make_outputs(rows, 1, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
+    directions, room = _directions(rows, friction, facets), FIRST_ROOM
+    workspace, draw_range = _sampler(rows, draw, outputs, directions, rates)
+    while True:
+        work = workspace(room)
+        found = draw_range(sample, sample + 1, work)
+        if found < room:
+            return work.trace[:found]
+        room *= 4
 
 
 def piecewise_path(problem: ImpactProblem, pieces: Array, friction: str = "cone") -> ImpactPath:

@@ -96,7 +96,7 @@ class Drawer:
             found,
             good,
             self._settings[nt]._replace(n=n),
-            plane.workspace(nc, n) if nt == 1 else workspace.workspace(nc),
+            plane.workspace(nc, 0, n) if nt == 1 else workspace.workspace(nc),
             bound(prepare, problems, 0, 1, np.zeros(1, dtype=bool), scratch(problems), rows),
             bound(keep_laws, *laws),
         )

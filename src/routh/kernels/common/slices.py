@@ -62,7 +62,7 @@ def cores() -> int:
 def run_slices(
     total: int,
     scratch: Callable[[], Any],
-    work: Callable[[int, int, Any], None],
+    work: Callable[[int, int, Any], object],
     *,
     threads: int | None = None,
     budget: float | None = None,

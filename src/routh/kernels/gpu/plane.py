@@ -83,7 +83,7 @@ def keep_patterns(work: PlaneWork) -> None:
 def first_patterns(rows: Rows, draw: Draw) -> Patterns:
     """The patterns of the first samples, found by the CPU."""
     nc, few = rows.contact.shape[2], draw._replace(n=min(draw.n, FIRST))
-    work = plane_sample.workspace(nc, FIRST)
+    work = plane_sample.workspace(nc, samples=FIRST)
     outputs = make_outputs(rows, few.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     plane_sample.run_range(rows, few, outputs, work, None, 0, few.n)
     listed = draw.rates in (MIXED, EXTREME) and nc <= NAMED
@@ -108,7 +108,7 @@ def _full_kernel(nc: int) -> CudaKernel:
             own_array(gram, np.float64),
             own_array(equations, np.float64),
             own_array(flags, np.bool_),
-            (names, own_array(known, np.float64), table),
+            (names, own_array(known, np.float64), table, table[0:0]),
         )
         last = listed.counts[listed.launch] if listed.launch >= 0 else end - begin
         for place in range(thread_number(), last, thread_count()):
@@ -137,7 +137,7 @@ def _quick_kernel(nc: int) -> CudaKernel:
             own,
             own,
             own_array(flags, np.bool_),
-            (names, table, table),
+            (names, table, table, table[0:0]),
         )
         for number in range(begin + thread_number(), end, thread_count()):
             work.approaching[0] = False

@@ -264,10 +264,3 @@ def corner_partner(record: Record, k: int) -> int:
     if a == one:
         return other
     return one if a == other else NOBODY
-
-
-def impulses(record: Record) -> Array:
-    """The scaled impulses (k, n) of the pieces."""
-    count = int(record.total[ENTRIES])
-    there = record.event[:count] != AHEAD
-    return (record.length[:count, None] * record.rate[:count])[there]

@@ -22,7 +22,7 @@ from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import find_ends
 from routh.kernels.gradients.reverse_rates import Given, ReverseWork, reverse_workspace
 from routh.kernels.plane.rates import PlaneWork
-from routh.kernels.plane.sample import FIRST_ROOM, NO_IMPACT, SOLVED, load_row, one_sample, workspace
+from routh.kernels.plane.sample import NO_IMPACT, SOLVED, load_row, one_sample, workspace
 from routh.kernels.space.sample import NUMERICAL, SLACK, finish, residual_limit, run_sample
 from routh.kernels.space.sample import load_row as load_space
 from routh.kernels.space.workspace import ERROR, ORDER, Books, Corners, SpaceWork
@@ -33,7 +33,7 @@ from routh.problem_rows import Rows
 from routh.validation import Array
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
-CURVED_ROOM = 512  # entries of a record for which there is room at first with the true cone: one a step
+FIRST_ROOM, CURVED_ROOM = 128, 512  # entries of a record at first; with the true cone: one a step
 AT_REST = 1e-11  # of the velocity before: what is left of it below this is rounding
 PERSISTS = 1e-8  # derivatives below this of a coordinate that vanishes are none
 RESTS = -1.0  # `Task.off` of a sample that stays at rest, until its derivatives are set to zero
@@ -264,7 +264,7 @@ def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, 
 
     def scratch(room: int) -> tuple[PlaneWork | SpaceWork, GradientWork]:
         record, back = make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc)
-        sampler: PlaneWork | SpaceWork = workspace(nc, draw.n) if planar else space_workspace(nc)
+        sampler: PlaneWork | SpaceWork = workspace(nc, 0, draw.n) if planar else space_workspace(nc)
         return sampler, GradientWork(record, back, pullback.pull_workspace(nc, n, nv))
 
     def work(begin: int, end: int, given: tuple[PlaneWork | SpaceWork, GradientWork]) -> None:

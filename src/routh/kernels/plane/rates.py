@@ -73,18 +73,19 @@ class PlaneWork(NamedTuple):
     # contacts (`SLIPS` times the role, and 1 and the sign of slip); the last two rows are not kept
     known: Array
     shared: Array  # on a GPU `known` of all threads, which none changes; else (0, 0)
+    trace: Array  # (pieces, n): impulses of the pieces, where they are asked for; else none
 
 
 def plane_work(
     numbers: Array, marks: np.ndarray, gram: Array, equations: Array, approaching: np.ndarray,
-    known: tuple[np.ndarray, Array, Array],
+    known: tuple[np.ndarray, Array, Array, Array],
 ) -> PlaneWork:  # fmt: skip
-    """The rows of ``numbers`` (12, n) and ``marks`` (10, n + 1) by name; ``known``: names, known, shared."""
+    """The rows of ``numbers`` (12, n) and ``marks`` (10, n + 1) by name; ``known``: names, ..., trace."""
     return PlaneWork(
         numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
         numbers[8], numbers[9], numbers[10], numbers[11],
         marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7], marks[8], marks[9],
-        gram, equations, approaching, known[0], known[1], known[2],
+        gram, equations, approaching, known[0], known[1], known[2], known[3],
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Sampling by events in the plane: one sample, and many.
+"""Sampling by events in the plane: one sample, and a range of them.
 
 A stage draws who pushes (`routh.kernels.plane.roles`), finds the rates (`routh.kernels.plane.rates`) and
 moves along a straight line to the next event, or less far (`routh.kernels.plane.pieces`). The same in two
@@ -10,21 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import Patient, kernel
-from routh.compiling.foreign import Plain
+from routh.compiling import kernel
 from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem
-from routh.kernels.common.callback import rates_function
 from routh.kernels.common.random import event_keys
-from routh.kernels.common.slices import run_slices
-from routh.kernels.gradients.record import (
-    ENTRIES,
-    NOBODY,
-    Record,
-    begin_record,
-    finish_piece,
-    impulses,
-    make_record,
-)
+from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece
 from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, plane_shapes, plane_work, tell_apart
@@ -41,7 +30,6 @@ from routh.kernels.plane.roles import (
     find_known_rates,
 )
 from routh.problem_rows import IMPULSE, Rows
-from routh.validation import Array
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
@@ -54,7 +42,6 @@ WATCHED = 0.25  # how often the slip of contacts that do not push is an event
 PERSISTENCE, PERSISTENCE_ELASTIC = 0.6, 0.8  # the defaults without and with restitution
 KEPT, KEPT_ELASTIC = 0.1, 0.7  # how often rates outlast an event, where they may
 MOST_IMPULSE = 5e3  # of a contact that jams: beyond it rounding of velocities is no longer below ZERO
-FIRST_ROOM = 128  # pieces of a path for which there is room at first
 FEW = 64  # samples below which nothing is kept for later ones
 
 
@@ -171,6 +158,9 @@ def one_sample(
         if record is not None:
             entry = write_piece(record, work, nc, at, to_event, length, forced >= 0, draw.poisson)
         residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))
+        if pieces < work.trace.shape[0]:
+            for a in range(2 * nc):
+                work.trace[pieces, a] = length * work.known[at, a]
         if record is not None:
             books = draw.poisson if elastic else NOBODY
             finish_piece(record, entry, work.now, work.budget, work.mu, books)
@@ -191,7 +181,10 @@ def one_sample(
 def run_range(
     rows: Rows, draw: Draw, outputs: Outputs, work: PlaneWork, custom: int | None, begin: int, end: int
 ) -> None:
-    """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
+    """The samples ``begin`` to ``end`` of the flat range over rows and samples.
+
+    Outputs with room for one sample of a row keep the last.
+    """
     loaded, elastic = -1, False
     for k in range(begin, end):
         row = k // draw.n
@@ -201,6 +194,7 @@ def run_range(
             elastic = load_row(rows, row, work)
             loaded = row
         status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, None)
+        sample = min(sample, outputs.status.shape[1] - 1)
         outputs.status[row, sample] = status
         outputs.events[row, sample] = pieces
         outputs.residual[row, sample] = residual
@@ -220,59 +214,12 @@ def run_range(
             outputs.v[row, sample, r] = v
 
 
-def workspace(nc: int, samples: int) -> PlaneWork:
-    """Scratch of one thread; for few samples nothing is kept for later ones."""
+def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:
+    """Scratch of one thread; ``pieces`` of a path are kept, of few samples no rates for later ones."""
     slots = 2**TABLE_BITS if samples >= FEW else 0
     numbers, marks, gram, equations, flags = plane_shapes(nc)
     known = np.zeros(slots, np.uint64), np.zeros((slots + 2, 5 * nc + CODES)), np.zeros((0, 0))
     return plane_work(
         np.zeros(numbers), np.zeros(marks, np.int64), np.zeros(gram), np.zeros(equations),
-        np.zeros(flags, np.bool_), known,
+        np.zeros(flags, np.bool_), (*known, np.zeros((pieces, 2 * nc))),
     )  # fmt: skip
-
-
-def pieces(
-    rows: Rows, draw: Draw, sample: int, directions: Array, *, rates: str | Plain | None = None
-) -> Array:
-    """The scaled impulses (k, n) of the straight pieces of one sample of a single row."""
-    nc = rows.contact.shape[2]
-    own = rates_function(rates) if callable(rates) else None
-    room = FIRST_ROOM
-    while True:
-        record = make_record(room, nc, 2)
-        if own is None:
-            _replay_patiently(rows, draw, sample, None, workspace(nc, 1), record)
-        else:
-            replay(rows, draw, sample, own.address, workspace(nc, 1), record)
-        if record.total[ENTRIES] <= room:
-            return impulses(record)
-        room = int(record.total[ENTRIES])
-
-
-@kernel
-def replay(rows: Rows, draw: Draw, sample: int, custom: int | None, work: PlaneWork, record: Record) -> None:
-    """Write down one sample of the first row."""
-    row = sample - sample
-    elastic = load_row(rows, row, work)
-    one_sample(work, rows.nc[row], draw, row, sample, elastic, custom, record)
-
-
-_replay_patiently = Patient(replay)  # who asks for few paths does not wait for a second sampler
-
-
-def run(
-    rows: Rows, draw: Draw, outputs: Outputs, directions: Array, *,
-    threads: int | None = None, budget: float | None = None, rates: str | Plain | None = None,
-) -> None:  # fmt: skip
-    """Draw all samples of all rows into ``outputs``."""
-    nc = rows.contact.shape[2]
-    own = rates_function(rates) if callable(rates) else None
-    custom = None if own is None else own.address
-    run_slices(
-        len(rows.nc) * draw.n,
-        lambda: workspace(nc, draw.n),
-        lambda begin, end, work: run_range(rows, draw, outputs, work, custom, begin, end),
-        threads=threads,
-        budget=budget,
-        contacts=nc,
-    )

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from routh import tolerances
 from routh.compiling import apart, kernel
-from routh.kernels.common.arrays import Draw, Outputs, load_problem, make_outputs
-from routh.kernels.common.callback import rates_function
+from routh.kernels.common.arrays import Draw, Outputs, load_problem
 from routh.kernels.common.random import event_key, event_number
-from routh.kernels.common.slices import run_slices
 from routh.kernels.gradients.record import Record, begin_record, note_aim
 from routh.kernels.space.advance import list_pushing, outside_cone
 from routh.kernels.space.curve import FINE
@@ -55,11 +49,9 @@ from routh.kernels.space.workspace import (
     Corners,
     Custom,
     SpaceWork,
-    workspace,
 )
 from routh.problem_rows import IMPULSE as UNIT
-from routh.problem_rows import RESTITUTION, Rows
-from routh.validation import Array
+from routh.problem_rows import Rows
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 # stages as drawn; one contact at a time, zeros held; the closing phase, a cycle of: all aimed to come to rest
@@ -68,7 +60,6 @@ STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 600, 10
 STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the closing phase is left
 FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
 NEARLY = 1e-10  # approach that is none once a sample is in its closing phase
-FIRST_TRACE = 4096  # pieces of a path for which there is room at first
 SLACK = 10.0  # by how many times its own error a curve may leave the laws
 EPSILON = 2.3e-16  # of float64
 TOLD = 1.001  # times its residual: the least error of such a sample, so that others who ask find no more
@@ -275,52 +266,3 @@ def run_range(
             loaded = row
         status = run_sample(work, rows.nc[row], corners, books, None, draw, custom, draw.row + row, sample)
         write_sample(rows, outputs, work, books, row, sample, status)
-
-
-def run(
-    rows: Rows,
-    draw: Draw,
-    outputs: Outputs,
-    directions: Array | None,
-    *,
-    device: str = "cpu",
-    threads: int | None = None,
-    budget: float | None = None,
-    rates: Any = "mixed",
-) -> None:
-    """Draw all samples of all rows with friction polygons ``directions`` (k, 2), or None: the true cone."""
-    if device != "cpu":
-        raise ValueError(f"device: got {device!r}; sampling by events in space runs on 'cpu' only")
-    nc = rows.contact.shape[2]
-    call = _prepared(rows, draw, outputs, directions, rates)
-    total = len(rows.nc) * draw.n
-    run_slices(total, lambda: workspace(nc), call, threads=threads, budget=budget, contacts=nc)
-
-
-def pieces(rows: Rows, draw: Draw, sample: int, directions: Array | None, *, rates: Any = None) -> Array:
-    """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
-    elastic = bool(np.any(rows.contact[:, RESTITUTION] > 0.0))
-    call = _prepared(rows, draw, make_outputs(rows, 1, elastic=elastic), directions, rates)
-    room = FIRST_TRACE
-    while True:
-        work = workspace(rows.contact.shape[2], room)
-        call(sample, sample + 1, work)
-        found = int(work.course[TRACED])
-        if found < room:
-            return work.trace[:found]
-        room *= 4
-
-
-def _prepared(
-    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Any
-) -> Callable[[int, int, SpaceWork], None]:
-    """`run_range` of samples, as a function of their numbers and a workspace."""
-    books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
-    own = rates_function(rates) if callable(rates) else None
-    corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
-
-    def call(first: int, last: int, work: SpaceWork) -> None:
-        address = None if own is None else own.address
-        run_range(rows, draw, outputs, work, corners, books, address, first, last)
-
-    return call
