@@ -133,12 +133,15 @@ def make_outputs(rows: Rows, n: int, *, elastic: bool) -> Outputs:
 
 def empty_outputs(shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool) -> Outputs:
     """Arrays for so many rows and samples, all OUT_OF_TIME until they are drawn; ``width`` is 1 + nt."""
-    return Outputs(
-        np.zeros((*shape, nv)),
-        np.zeros((*shape, nc, width)),
-        np.full(shape, Status.OUT_OF_TIME, dtype=np.int8),
-        np.zeros(shape, dtype=np.int32),
-        np.zeros(shape),
-        np.zeros(shape),
-        np.zeros((*shape, 2, nc if elastic else 0)),
-    )
+    out = Outputs(*(np.zeros(*each) for each in output_shapes(shape, nv, nc, width, elastic=elastic)))
+    out.status[:] = Status.OUT_OF_TIME
+    return out
+
+
+def output_shapes(
+    shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool, exact: bool = False
+) -> list[tuple[tuple[int, ...], type]]:
+    """Shapes and types of `Outputs`; ``exact``: there is no room for errors, which only curves have."""
+    shapes = [(*shape, nv), (*shape, nc, width), shape, shape, shape, (shape[0], 0) if exact else shape]
+    kinds = [np.float64, np.float64, np.int8, np.int32, np.float64, np.float64, np.float64]
+    return list(zip([*shapes, (*shape, 2, nc if elastic else 0)], kinds, strict=True))

@@ -10,12 +10,13 @@ import math
 import time
 from abc import ABC, abstractmethod
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from routh.compiling import elementary, find_cuda, gpu_kernel
 from routh.compiling.threads import any_in_warp, own_array, thread_count, thread_number
-from routh.kernels.common.arrays import Draw, Outputs
+from routh.kernels.common.arrays import Draw, Outputs, output_shapes
 from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.space import newton
@@ -125,26 +126,9 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     return gpu_kernel(entry, called=(newton.solve, invert_rows, elementary.pow), unrolled=False)
 
 
-def make_gpu_outputs(
-    shape: tuple[int, int], nv: int, nc: int, width: int, *, elastic: bool, exact: bool = False
-) -> Outputs:
-    """Arrays on the GPU for (rows, samples), see `Outputs`; ``width``: 1 and the number of tangents.
-
-    ``exact``: there is no room for errors, which only curves have.
-    """
-    return Outputs(
-        *allocate(
-            [
-                ((*shape, nv), np.float64),
-                ((*shape, nc, width), np.float64),
-                (shape, np.int8),
-                (shape, np.int32),
-                (shape, np.float64),
-                ((shape[0], 0) if exact else shape, np.float64),
-                ((*shape, 2, nc if elastic else 0), np.float64),
-            ]
-        )
-    )
+def make_gpu_outputs(*given: Any, **options: Any) -> Outputs:
+    """Arrays on the GPU, see `output_shapes`."""
+    return Outputs(*allocate(output_shapes(*given, **options)))
 
 
 def begin_samples(before: DeviceArray, status: DeviceArray, outputs: Outputs) -> None:

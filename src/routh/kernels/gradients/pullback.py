@@ -93,21 +93,13 @@ def change_by(frame: Frame, total: Array, pull: Pull) -> None:
 
 
 @kernel
-def pull_speed(frame: Frame, cotangent: Array, own: ReverseWork, pull: Pull) -> float:
-    """The bar of the speed."""
-    value, start = 0.0, 0.0
-    for r in range(len(cotangent)):
-        value += cotangent[r] * pull.change[r]
-    for a in range(len(frame.start)):
-        start += own.of_state[a] * frame.start[a]
-    return value - start / frame.speed[0]
-
-
-@kernel
 def pull_S(frame: Frame, raised: Array, total: Array, own: ReverseWork, pull: Pull) -> None:
-    """The bar of the scaled Jacobians; ``raised``: M^-1 times that of the velocity after."""
+    """The bars of the scaled Jacobians and the roots; ``raised``: M^-1 times that of the velocity after."""
     n, nv = frame.S.shape
+    width = n // len(frame.root)
     for a in range(n):
+        if a % width == 0:
+            pull.of_root[a // width] = 0.0
         start, push = own.of_state[a] / frame.speed[0], frame.speed[0] * total[a]
         half, out = pull.half[a], pull.S[a]
         for r in range(nv):
@@ -119,24 +111,12 @@ def pull_S(frame: Frame, raised: Array, total: Array, own: ReverseWork, pull: Pu
                     half[r] += both * frame.U[b, r]
         for r in range(nv):
             out[r] = half[r] + start * frame.v[r] + push * raised[r]
-
-
-@kernel
-def pull_roots(frame: Frame, pull: Pull) -> None:
-    """The bars of all roots, times the roots."""
-    n, nv = frame.S.shape
-    width = n // len(frame.root)
-    for i in range(len(frame.root)):
-        value = 0.0
-        for a in range(width * i, width * (i + 1)):
-            for r in range(nv):
-                value += pull.S[a, r] * frame.S[a, r]
-        pull.of_root[i] = value
+            pull.of_root[a // width] += out[r] * frame.S[a, r]
 
 
 @kernel
 def pull_M(frame: Frame, pull: Pull, raised: Array, of_speed: float, out: Array) -> None:
-    """The bar of M, symmetric; after `pull_roots`. What it needs no more, ``pull.half``, is changed."""
+    """The bar of M, symmetric; after `pull_S`. What it needs no more, ``pull.half``, is changed."""
     n, nv = frame.S.shape
     width, speed = n // len(frame.root), frame.speed[0]
     for i in range(len(frame.root)):
@@ -154,7 +134,7 @@ def pull_M(frame: Frame, pull: Pull, raised: Array, of_speed: float, out: Array)
 
 @kernel
 def pull_J(frame: Frame, pull: Pull, out: Array) -> None:
-    """The bar of J, normal first; after `pull_roots`."""
+    """The bar of J, normal first; after `pull_S`."""
     n, nv = frame.S.shape
     width = n // len(frame.root)
     for i in range(len(frame.root)):
@@ -168,15 +148,24 @@ def pull_J(frame: Frame, pull: Pull, out: Array) -> None:
 
 
 @kernel
-def pull_v(frame: Frame, cotangent: Array, of_speed: float, own: ReverseWork, out: Array) -> None:
-    """The bar of the velocity before."""
-    n, nv = frame.S.shape
+def pull_v(frame: Frame, cotangent: Array, own: ReverseWork, pull: Pull, out: Array) -> tuple[float, float]:
+    """The bar of the velocity before; after `change_by`. Returns that of the speed, and an error.
+
+    By so much the derivative along v misses the velocity after, which is homogeneous of degree one.
+    """
+    (n, nv), speed = frame.S.shape, frame.speed[0]
+    along, after, start = 0.0, 0.0, 0.0
+    for r in range(nv):
+        after += cotangent[r] * pull.change[r]
+    for a in range(n):
+        start += own.of_state[a] * frame.start[a]
+    of_speed = after - start / speed
     for r in range(nv):
         out[r] = cotangent[r] + of_speed * frame.momentum[r]
-    for a in range(n):
-        start = own.of_state[a] / frame.speed[0]
-        for r in range(nv):
-            out[r] += frame.S[a, r] * start
+        for a in range(n):
+            out[r] += frame.S[a, r] * own.of_state[a] / speed
+        along += (out[r] - cotangent[r]) * frame.v[r]
+    return of_speed, abs(along - speed * after)
 
 
 @kernel

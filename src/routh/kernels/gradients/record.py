@@ -116,11 +116,23 @@ def begin_record(record: Record, start: Array, mu: Array, nc: int) -> None:
 
 
 @kernel
-def next_entry(record: Record) -> int:
-    """The place of a new entry; without room it is the last place, and only the number grows."""
-    at = int(record.total[ENTRIES])
+def next_entry(record: Record, c: Array, budget: Array) -> int:
+    """A new entry, an instant at this state without rates or event: its place.
+
+    Without room it is the last place, and only the number of entries grows.
+    """
+    k = min(int(record.total[ENTRIES]), len(record.event) - 1)
     record.total[ENTRIES] += 1.0
-    return min(at, len(record.event) - 1)
+    write_event(record, k, NOBODY, NOBODY, NOBODY)
+    record.setter[k], record.degree[k] = MORE, 0
+    record.length[k], record.share[k], record.set_share[k] = 0.0, 1.0, 0.0
+    for a in range(record.c.shape[1]):
+        record.c[k, a], record.rate[k, a] = c[a], 0.0
+    for i in range(record.role.shape[1]):
+        record.budget[k, i], record.book[k, i] = budget[i], IDLE
+    for part in range(3):
+        record.direction[k, part] = 1.0 if part == 0 else 0.0
+    return k
 
 
 @kernel
@@ -154,9 +166,8 @@ def note_tie(record: Record, k: int, a: int) -> None:
 
 @kernel
 def write_event(record: Record, at: int, event: int, who: int, other: int) -> None:
-    """What ended an entry's piece; its stage is not cut."""
+    """What ended an entry's piece."""
     record.event[at], record.who[at], record.other[at] = event, who, other
-    record.setter[at] = NOBODY
 
 
 @kernel

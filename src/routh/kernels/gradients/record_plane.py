@@ -38,10 +38,8 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
             slip = int(t > 0.0) - int(t < 0.0)
         if role != rec.FREE and slip != 0:
             face = 0 if slip > 0 else 1
-        record.role[k, i], record.face[k, i], record.book[k, i] = role, face, rec.IDLE
-        record.budget[k, i] = work.budget[i]
+        record.role[k, i], record.face[k, i] = role, face
     for a in range(2 * nc):
-        record.c[k, a] = work.now[a]
         record.rate[k, a] = known[at, a]
         record.change[k, a] = known[at, 2 * nc + a]
 
@@ -49,7 +47,6 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
 @kernel
 def write_end(record: Record, k: int, nc: int, length: float, poisson: int) -> None:
     """Which event is at this length."""
-    write_event(record, k, rec.NOBODY, rec.NOBODY, rec.NOBODY)
     for i in range(nc):
         for part in range(2):
             c, change = record.c[k, 2 * i + part], record.change[k, 2 * i + part]
@@ -86,7 +83,7 @@ def write_piece(
     record: Record, work: PlaneWork, nc: int, at: int, whole: float, length: float, corner: bool, poisson: int
 ) -> int:
     """A piece before it is walked; ``whole``: the length to its event. Returns its entry."""
-    k = next_entry(record)
+    k = next_entry(record, work.now, work.budget)
     write_rates(record, k, work, nc, at, at)
     rates_margin(record, k, nc, work.mu)
     record.length[k], record.share[k] = length, length / whole
@@ -97,7 +94,7 @@ def write_piece(
         margin_beyond(record, k, nc, whole, poisson)
     if corner:
         write_event(record, k, rec.CORNER, work.cut_at[0], work.cut_at[1])
-        ahead = next_entry(record)
+        ahead = next_entry(record, work.now, work.budget)
         write_rates(record, ahead, work, nc, work.cut_at[2], at)
         write_event(record, ahead, rec.AHEAD, rec.NOBODY, rec.NOBODY)
     return k

@@ -32,26 +32,22 @@ FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest 
 
 
 @kernel
-def write_pattern(record: Record, k: int, work: SpaceWork, nc: int, corners: Corners, slides: int) -> None:
-    """Roles, directions of friction, states and budgets, into entry k; no rates and no event yet.
+def write_pattern(record: Record, work: SpaceWork, nc: int, corners: Corners, slides: int) -> int:
+    """A new entry with roles and directions of friction; no rates and no event yet.
 
     ``slides``: the face of a contact that slides with the true cone.
     """
+    k = next_entry(record, work.now, work.budget)
     for i in range(nc):
-        face = rec.FRICTIONLESS
-        if work.role[i] != rec.FREE and work.moves[i] == ws.ZERO:
+        face, pushes = rec.FRICTIONLESS, work.role[i] != rec.FREE
+        if pushes and work.moves[i] == ws.ZERO:
             face = rec.STICKS
-        elif work.role[i] != rec.FREE and work.moves[i] == ws.WALL:
+        elif pushes and work.moves[i] == ws.WALL:
             face = rec.WALLS + work.corner[i]
-        elif work.role[i] != rec.FREE and work.moves[i] == ws.SLIDE:
+        elif pushes and work.moves[i] == ws.SLIDE:
             face = slides if corners is None else work.corner[i]
-        record.role[k, i], record.face[k, i], record.book[k, i] = work.role[i], face, rec.IDLE
-        record.budget[k, i] = work.budget[i]
-    for a in range(3 * nc):
-        record.c[k, a], record.rate[k, a] = work.now[a], 0.0
-    record.share[k], record.set_share[k], record.degree[k] = 1.0, 0.0, 0
-    for part in range(3):
-        record.direction[k, part] = 0.0
+        record.role[k, i], record.face[k, i] = work.role[i], face
+    return k
 
 
 @kernel
@@ -60,14 +56,13 @@ def write_straight(
     length: float,
 ) -> int:  # fmt: skip
     """A straight piece before it is walked, and what ends it; returns its entry."""
-    k = next_entry(record)
-    write_pattern(record, k, work, nc, corners, rec.TURNS)  # only contacts that begin to slip go straight on
+    k = write_pattern(record, work, nc, corners, rec.TURNS)  # only contacts that begin to slip go straight on
     for a in range(3 * nc):
         record.rate[k, a], record.change[k, a] = work.rate[a], work.change[a]
     rates_margin(record, k, nc, work.mu)
     if corners is not None:
         polygon_margin(record, work, nc, corners)
-    record.length[k], record.direction[k, 0] = length, 1.0
+    record.length[k] = length
     write_event(record, k, rec.LENGTH_OVER, rec.NOBODY, rec.NOBODY)
     if kind == ws.NORMAL_ZERO:
         write_event(record, k, rec.VANISHES, who, rec.NOBODY)
@@ -76,7 +71,6 @@ def write_straight(
             write_budget(record, k, nc, books, length)
     elif kind != ws.CUT_SHORT and corners is not None:
         write_wall(record, k, work, nc, corners, length)
-    record.setter[k] = rec.MORE
     return k
 
 
@@ -162,8 +156,7 @@ def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> fl
 @kernel
 def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, clock: int, way: int) -> int:
     """A step of a curve before it is walked; ``way``: whether a slip begins or ends. Returns its entry."""
-    k = next_entry(record)
-    write_pattern(record, k, work, nc, None, rec.SLIDES)
+    k = write_pattern(record, work, nc, None, rec.SLIDES)
     degree = highest_power(work)
     record.degree[k] = degree
     for power in range(degree + 1):
@@ -185,15 +178,13 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
     rates_margin(record, k, nc, work.mu)
     write_event(record, k, rec.CURVE, way, clock)
     record.length[k] = h
-    record.setter[k] = rec.MORE
     return k
 
 
 @kernel
 def write_instant(record: Record, work: SpaceWork, nc: int, event: int, who: int) -> int:
     """An entry without length beside implicit steps: where they begin (NOBODY), or an event."""
-    k = next_entry(record)
-    write_pattern(record, k, work, nc, None, rec.SLIDES)
+    k = write_pattern(record, work, nc, None, rec.SLIDES)
     for i in range(nc):
         if event != rec.NOBODY:  # an event depends on the state alone
             record.role[k, i], record.face[k, i] = rec.FREE, rec.FRICTIONLESS
@@ -202,7 +193,6 @@ def write_instant(record: Record, work: SpaceWork, nc: int, event: int, who: int
     for a in range(3 * nc):
         record.rate[k, a], record.change[k, a] = work.rate[a], work.change[a]
     write_event(record, k, event, who, rec.NOBODY)
-    record.setter[k], record.length[k], record.direction[k, 0] = rec.MORE, 0.0, 1.0
     return k
 
 
@@ -215,8 +205,7 @@ def write_solve(
 
     ``eps``: slip at which contacts creep that stick with friction at its most.
     """
-    k = next_entry(record)
-    write_pattern(record, k, work, nc, None, rec.TURNS)
+    k = write_pattern(record, work, nc, None, rec.TURNS)
     for a in range(3 * nc):
         record.change[k, a] = work.point[a] / weight
     for b in range(m):
@@ -236,7 +225,7 @@ def write_solve(
                 record.change[k, at + 1], record.change[k, at + 2] = -slip * f0, -slip * f1
     rates_margin(record, k, nc, work.mu)
     write_event(record, k, rec.SOLVE, number, rec.NOBODY)
-    record.setter[k], record.length[k], record.share[k] = rec.MORE, h, eps
+    record.length[k], record.share[k] = h, eps
 
 
 @kernel
@@ -256,11 +245,9 @@ def write_end(record: Record, work: SpaceWork, nc: int, books: Books, kind: int,
         event = rec.LEAVES_CONE
     elif kind == ws.JAMS:
         event = rec.RATE_REACHED
-    k = next_entry(record)
-    write_pattern(record, k, work, nc, None, rec.SLIDES)
+    k = write_pattern(record, work, nc, None, rec.SLIDES)
     write_event(record, k, event, who, rec.NOBODY)
-    record.setter[k], record.length[k], record.degree[k] = rec.MORE, 0.0, rec.END
-    record.direction[k, 0] = 0.0 if kind == ws.SLIP_ZERO else 1.0
+    record.degree[k], record.direction[k, 0] = rec.END, 0.0 if kind == ws.SLIP_ZERO else 1.0
 
 
 @kernel

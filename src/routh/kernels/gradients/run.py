@@ -119,14 +119,12 @@ def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None
         for a in range(len(own.of_push)):
             own.of_push[a] = cotangents.push[here.row, mine, q, a]
         reverse(work.record, here.given, own, curved)
-        of_speed = pullback.pull_speed(frame, cotangent, own, pull)
-        pullback.pull_v(frame, cotangent, of_speed, own, bars.v[item, q])
-        missed = off_euler(frame, cotangent, bars.v[item, q], pull) * cotangents.scale[here.row, mine, q]
+        of_speed, missed = pullback.pull_v(frame, cotangent, own, pull, bars.v[item, q])
+        missed *= cotangents.scale[here.row, mine, q]
         if not missed <= task.off[item]:
             task.off[item] = missed
         if wanted[M] or wanted[J]:
             pullback.pull_S(frame, raised, total, own, pull)
-            pullback.pull_roots(frame, pull)
         if wanted[J]:
             pullback.pull_J(frame, pull, bars.J[item, q])
         if wanted[M]:
@@ -136,16 +134,6 @@ def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None
                 bars.mu[item, q, i] = own.of_mu[i]
             if wanted[RESTITUTION]:
                 bars.restitution[item, q, i] = own.of_bounce[i]
-
-
-@kernel
-def off_euler(frame: Frame, cotangent: Array, bar: Array, pull: Pull) -> float:
-    """By how much the derivative along v misses the velocity after, which is homogeneous of degree one."""
-    along, after = 0.0, 0.0
-    for r in range(len(bar)):
-        along += (bar[r] - cotangent[r]) * frame.v[r]
-        after += cotangent[r] * pull.change[r]
-    return abs(along - frame.speed[0] * after)
 
 
 @kernel
@@ -219,14 +207,15 @@ def plane_range(
     begin: int, end: int,
 ) -> None:  # fmt: skip
     """The items ``begin`` to ``end``."""
-    for row in range(begin // draw.n, (end - 1) // draw.n + 1):
-        first, nc, number = row * draw.n, rows.nc[row], task.numbers[row]
-        elastic = load_row(rows, row, plane)
-        frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
-        for sample in range(max(begin - first, 0), min(end - first, draw.n)):
-            status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
-            here = Here(frame, given, row, sample, first + sample)
-            finish_sample(task, here, work, None, plane.total[: 2 * nc], status)
+    loaded, elastic = -1, False
+    for item in range(begin, end):
+        row, sample = item // draw.n, item % draw.n
+        if row != loaded:
+            loaded, elastic = row, load_row(rows, row, plane)
+        nc, number = rows.nc[row], task.numbers[row]
+        status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
+        here = Here(frame_at(task.frames, row), given_at(rows, row, task, draw.poisson), row, sample, item)
+        finish_sample(task, here, work, None, plane.total[: 2 * nc], status)
 
 
 @kernel
@@ -236,17 +225,19 @@ def space_range(
 ) -> None:  # fmt: skip
     """The items ``begin`` to ``end``, in space; ``corners`` None: the true cone."""
     space, work = works
-    for row in range(begin // draw.n, (end - 1) // draw.n + 1):
-        first, nc, number = row * draw.n, rows.nc[row], draw.row + task.numbers[row]
-        load_space(rows, row, space)
-        frame, given = frame_at(task.frames, row), given_at(rows, row, task, draw.poisson)
-        for sample in range(max(begin - first, 0), min(end - first, draw.n)):
-            status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
-            limit = residual_limit(space, nc) + SLACK * space.course[ERROR]
-            if status == SOLVED and not finish(space, nc, books) <= limit:
-                status = NUMERICAL
-            here, total = Here(frame, given, row, sample, first + sample), space.total[: 3 * nc]
-            finish_sample(task, here, work, 1 if corners is None else None, total, status)
+    loaded = -1
+    for item in range(begin, end):
+        row, sample = item // draw.n, item % draw.n
+        if row != loaded:
+            loaded = row
+            load_space(rows, row, space)
+        nc, number = rows.nc[row], draw.row + task.numbers[row]
+        status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
+        limit = residual_limit(space, nc) + SLACK * space.course[ERROR]
+        if status == SOLVED and not finish(space, nc, books) <= limit:
+            status = NUMERICAL
+        here = Here(frame_at(task.frames, row), given_at(rows, row, task, draw.poisson), row, sample, item)
+        finish_sample(task, here, work, 1 if corners is None else None, space.total[: 3 * nc], status)
 
 
 def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, threads: int | None) -> None:
