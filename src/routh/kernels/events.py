@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 
+from routh.compiling.foreign import Foreign
 from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.kernels.common.callback import rates_function
@@ -41,7 +41,7 @@ def _directions(rows: Rows, friction: str, facets: int | None) -> Array | None:
 
 def _sampler(
     rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Rates
-) -> tuple[Callable[[int], Any], Callable[[int, int, Any], int]]:
+) -> tuple[Callable[[int], Foreign], Callable[[int, int, Foreign], int]]:
     """A maker of workspaces that keep so many pieces of a path, and what draws a range of samples in one.
 
     It returns how many pieces the last of the outputs has, or as many as are kept.
@@ -52,7 +52,7 @@ def _sampler(
     if nt == 1:
         plane = import_module("routh.kernels.plane.sample")
 
-        def in_plane(first: int, last: int, work: Any) -> int:
+        def in_plane(first: int, last: int, work: Foreign) -> int:
             plane.run_range(rows, draw, outputs, work, None if own is None else own.address, first, last)
             return int(outputs.events[-1, -1])
 
@@ -61,7 +61,7 @@ def _sampler(
     books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
     corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
 
-    def in_space(first: int, last: int, work: Any) -> int:
+    def in_space(first: int, last: int, work: Foreign) -> int:
         custom = None if own is None else own.address
         space.run_range(rows, draw, outputs, work, corners, books, custom, first, last)
         return int(work.course[data.TRACED])

@@ -10,11 +10,11 @@ import math
 import time
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from routh.compiling import elementary, find_cuda, gpu_kernel
+from routh.compiling.foreign import Foreign
 from routh.compiling.threads import any_in_warp, own_array, thread_count, thread_number
 from routh.kernels.common.arrays import Draw, Outputs, output_shapes
 from routh.kernels.common.small_linear import invert_rows
@@ -126,7 +126,7 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     return gpu_kernel(entry, called=(newton.solve, invert_rows, elementary.pow), unrolled=False)
 
 
-def make_gpu_outputs(*given: Any, **options: Any) -> Outputs:
+def make_gpu_outputs(*given: Foreign, **options: Foreign) -> Outputs:
     """Arrays on the GPU, see `output_shapes`."""
     return Outputs(*allocate(output_shapes(*given, **options)))
 
