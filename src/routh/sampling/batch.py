@@ -78,7 +78,7 @@ class BatchOutcomes(Tabular, Stored):
         ended = np.zeros(self.status.shape, dtype=bool)
         modes = np.full((*self.status.shape, self.batch.nc), ABSENT, dtype=np.int8)
         limits = (tolerances.APPROACH, tolerances.STICK)
-        judge(rows, self._unknown, limits, scratch(rows), self.v, ended, modes)
+        judge(rows, self._unknown, limits, scratch(rows), self.v, ended, modes, 0, len(self.v))
         return ended, modes
 
     @property
@@ -112,14 +112,14 @@ class BatchOutcomes(Tabular, Stored):
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (rows, n) J."""
         found = np.zeros(self.status.shape)
-        energies(self.batch.arrays, self.v, found)
+        energies(self.batch.arrays, self.v, found, 0, len(found))
         return found
 
     @property
     def energy_gained(self) -> Array:
         """Kinetic energy after less that before, as a share of it, (rows, n); 0 if nothing moved before."""
         before = np.zeros((len(self), 1))
-        energies(self.batch.arrays, self.batch.v[:, None], before)
+        energies(self.batch.arrays, self.batch.v[:, None], before, 0, len(before))
         return np.asarray((self.kinetic_energy - before) / np.where(before > 0.0, before, 1.0))
 
     @cached_property
@@ -137,7 +137,7 @@ class BatchOutcomes(Tabular, Stored):
             return found
         rows = self.batch.arrays
         points = np.empty(self.v.shape[1:])
-        diameters(rows, ~impacts, scratch(rows), self.v, self.solved, points, found)
+        diameters(rows, ~impacts, scratch(rows), self.v, self.solved, points, found, 0, len(found))
         return found
 
     def jacobian(

@@ -9,9 +9,9 @@ from routh.compiling import inlined, kernel
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, load_row, velocity_after
-from routh.kernels.common.arrays import Outputs
+from routh.kernels.common.arrays import Outputs, write_impulse
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
-from routh.problem_rows import IMPULSE, Rows
+from routh.problem_rows import Rows
 from routh.status import Status
 from routh.validation import Array
 
@@ -82,16 +82,10 @@ def take_steps(
                 ended = NUMERICAL
     outputs.status[row, sample], outputs.events[row, sample] = ended, count
     outputs.residual[row, sample] = worst
-    for i in range(nc):
-        unit = 1.0 if ended == PENDING else rows.contact[row, IMPULSE, i]
-        for part in range(width):
-            outputs.impulse[row, sample, i, part] = total[width * i + part] * unit
-    if ended != PENDING and ended != NO_IMPACT:
-        for r in range(outputs.v.shape[2]):
-            value = rows.before[row, r]
-            for j in range(n):
-                value += rows.response[row, r, j] * total[j]
-            outputs.v[row, sample, r] = value
+    for j in range(n if ended == PENDING else 0):
+        outputs.impulse[row, sample, j // width, j % width] = total[j]
+    if ended != PENDING:
+        write_impulse(rows, outputs, row, sample, total, width)
 
 
 @kernel

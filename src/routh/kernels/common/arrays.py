@@ -16,7 +16,7 @@ import numpy as np
 from routh.batch import ImpactBatch
 from routh.compiling import Patient, kernel
 from routh.problem import ImpactProblem
-from routh.problem_rows import MU, RESTITUTION, Problems, Rows, empty_rows, prepare, scratch
+from routh.problem_rows import IMPULSE, MU, RESTITUTION, Problems, Rows, empty_rows, prepare, scratch
 from routh.status import Status
 from routh.validation import Array
 
@@ -103,6 +103,20 @@ def load_problem(rows: Rows, row: int, G: Array, start: Array, mu: Array, bounce
         mu[i], bounce[i] = rows.contact[row, MU, i], rows.contact[row, RESTITUTION, i]
         elastic = elastic or bounce[i] > 0.0
     return elastic
+
+
+@kernel
+def write_impulse(rows: Rows, outputs: Outputs, row: int, sample: int, total: Array, width: int) -> None:
+    """The impulse of a sample, ``width`` scaled numbers a contact, and the velocity after, to the outputs."""
+    nc = rows.nc[row]
+    for i in range(nc):
+        for part in range(width):
+            outputs.impulse[row, sample, i, part] = total[width * i + part] * rows.contact[row, IMPULSE, i]
+    for r in range(outputs.v.shape[2]):
+        v = rows.before[row, r]
+        for a in range(width * nc):
+            v += rows.response[row, r, a] * total[a]
+        outputs.v[row, sample, r] = v
 
 
 def make_draw(

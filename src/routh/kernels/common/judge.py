@@ -1,5 +1,7 @@
 """What samples of many impacts say, row by row: who ended, how contacts leave, how far apart they are.
 
+``begin`` and ``end``: which rows are looked at; on a GPU each thread looks at one.
+
 The readable counterparts are the properties of `routh.sampling.outcomes.Outcomes`; tests hold them together.
 """
 
@@ -40,13 +42,15 @@ def judge(
     v: Array,
     ended: np.ndarray,
     modes: np.ndarray,
+    begin: int,
+    end: int,
 ) -> None:
     """Whether samples v (rows, n, nv) have ended, (rows, n), and what contacts do after, (rows, n, nc).
 
     ``tolerances``: the share of a contact's own velocity unit that is no approach, and that is no motion.
     """
     approach, stick = tolerances
-    for row in range(v.shape[0]):
+    for row in range(begin, end):
         if skip[row]:
             continue
         nv = problems.size[row, 0]
@@ -77,12 +81,14 @@ def diameters(
     ended: np.ndarray,
     points: Array,
     found: Array,
+    begin: int,
+    end: int,
 ) -> None:
     """Largest distance between ended samples over the speed before, in the kinetic-energy norm, (rows,).
 
     Every pair is looked at; NaN where none ended. ``points`` (n, nv) is scratch.
     """
-    for row in range(v.shape[0]):
+    for row in range(begin, end):
         if skip[row]:
             continue
         nv, count = problems.size[row, 0], 0
@@ -109,9 +115,9 @@ def diameters(
 
 
 @kernel
-def energies(problems: Problems, v: Array, found: Array) -> None:
+def energies(problems: Problems, v: Array, found: Array, begin: int, end: int) -> None:
     """Kinetic energies of velocities v (rows, n, nv), (rows, n) J."""
-    for row in range(v.shape[0]):
+    for row in range(begin, end):
         nv = problems.size[row, 0]
         for sample in range(v.shape[1]):
             total = 0.0

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import gpu_kernel, kernel
+from routh.compiling import gpu_kernel
 from routh.compiling.threads import own_array, thread_number
 from routh.kernels.common.judge import ABSENT, diameters, energies, judge
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
@@ -17,17 +17,6 @@ from routh.validation import Array
 
 BLOCK = 128
 POINTS_BYTES = 2**28  # scratch of the search for diameters
-
-
-@kernel
-def one_row(problems: Problems, row: int) -> Problems:
-    """A batch of one row of a batch."""
-    M, Jn, Jt, mu, restitution, v, present, size = problems
-    end = row + 1
-    return Problems(
-        M[row:end], Jn[row:end], Jt[row:end], mu[row:end], restitution[row:end], v[row:end], present[row:end],
-        size[row:end],
-    )  # fmt: skip
 
 
 @lru_cache(maxsize=16)
@@ -42,8 +31,7 @@ def _judge_kernel(nv: int) -> CudaKernel:
                 ended[row, sample] = False
                 for i in range(modes.shape[2]):
                     modes[row, sample, i] = ABSENT
-            one, end = one_row(problems, row), row + 1
-            judge(one, skip[row:end], limits, own, v[row:end], ended[row:end], modes[row:end])
+            judge(problems, skip, limits, own, v, ended, modes, row, row + 1)
 
     return gpu_kernel(entry)
 
@@ -56,8 +44,7 @@ def _diameter_kernel(nv: int) -> CudaKernel:
         if thread < points.shape[0]:
             for row in range(thread, v.shape[0], points.shape[0]):
                 found[row] = math.nan
-                one, end, mine = one_row(problems, row), row + 1, points[thread]
-                diameters(one, skip[row:end], own, v[row:end], ended[row:end], mine, found[row:end])
+                diameters(problems, skip, own, v, ended, points[thread], found, row, row + 1)
 
     return gpu_kernel(entry)
 
@@ -66,7 +53,7 @@ def _diameter_kernel(nv: int) -> CudaKernel:
 def _energies(problems: Problems, v: Array, found: Array) -> None:
     row = thread_number()
     if row < v.shape[0]:
-        energies(one_row(problems, row), v[row : row + 1], found[row : row + 1])
+        energies(problems, v, found, row, row + 1)
 
 
 @gpu_kernel

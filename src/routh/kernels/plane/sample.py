@@ -11,7 +11,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem
+from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem, write_impulse
 from routh.kernels.common.random import event_keys
 from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece
 from routh.kernels.gradients.record_plane import write_piece
@@ -29,7 +29,7 @@ from routh.kernels.plane.roles import (
     field,
     find_known_rates,
 )
-from routh.problem_rows import IMPULSE, Rows
+from routh.problem_rows import Rows
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
@@ -200,18 +200,10 @@ def run_range(
         outputs.residual[row, sample] = residual
         if status == NO_IMPACT:
             continue
-        for i in range(nc):
-            unit = rows.contact[row, IMPULSE, i]
-            outputs.impulse[row, sample, i, 0] = work.total[2 * i] * unit
-            outputs.impulse[row, sample, i, 1] = work.total[2 * i + 1] * unit
-            if outputs.work.shape[3] > 0:
-                outputs.work[row, sample, 0, i] = work.stored[i]
-                outputs.work[row, sample, 1, i] = work.returned[i]
-        for r in range(outputs.v.shape[2]):
-            v = rows.before[row, r]
-            for a in range(2 * nc):
-                v += rows.response[row, r, a] * work.total[a]
-            outputs.v[row, sample, r] = v
+        write_impulse(rows, outputs, row, sample, work.total, 2)
+        for i in range(nc if outputs.work.shape[3] > 0 else 0):
+            outputs.work[row, sample, 0, i] = work.stored[i]
+            outputs.work[row, sample, 1, i] = work.returned[i]
 
 
 def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:

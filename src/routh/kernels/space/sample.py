@@ -6,7 +6,7 @@ import math
 
 from routh import tolerances
 from routh.compiling import apart, kernel
-from routh.kernels.common.arrays import Draw, Outputs, load_problem
+from routh.kernels.common.arrays import Draw, Outputs, load_problem, write_impulse
 from routh.kernels.common.random import event_key, event_number
 from routh.kernels.gradients.record import Record, begin_record, note_aim
 from routh.kernels.space.advance import list_pushing, outside_cone
@@ -50,7 +50,6 @@ from routh.kernels.space.workspace import (
     Custom,
     SpaceWork,
 )
-from routh.problem_rows import IMPULSE as UNIT
 from routh.problem_rows import Rows
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
@@ -238,17 +237,10 @@ def write_sample(
     outputs.error[row, sample], outputs.residual[row, sample] = error, residual
     if status == NO_IMPACT:
         return
-    for r in range(outputs.v.shape[2]):
-        value = rows.before[row, r]
-        for column in range(3 * nc):
-            value += rows.response[row, r, column] * work.total[column]
-        outputs.v[row, sample, r] = value
-    for i in range(nc):
-        for part in range(3):
-            outputs.impulse[row, sample, i, part] = work.total[3 * i + part] * rows.contact[row, UNIT, i]
-        if books is not None:
-            outputs.work[row, sample, 0, i] = work.stored[i]
-            outputs.work[row, sample, 1, i] = work.returned[i]
+    write_impulse(rows, outputs, row, sample, work.total, 3)
+    for i in range(nc if books is not None else 0):
+        outputs.work[row, sample, 0, i] = work.stored[i]
+        outputs.work[row, sample, 1, i] = work.returned[i]
 
 
 @kernel
