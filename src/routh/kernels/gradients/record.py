@@ -44,7 +44,6 @@ IDLE, STORES, RETURNS = (wide(k) for k in range(3))
 # and the entry from which on weights were aimed (below 0: none)
 ENTRIES, MARGIN, TIED, AIMED_FROM = range(4)
 TIES = 64  # of a sample; more of them count as a change of piece
-SAME = 1e-12  # lengths that differ by less than this share of them are one
 NOTHING = 1e-11  # velocities below this share of the speed have vanished
 
 
@@ -168,29 +167,6 @@ def note_tie(record: Record, k: int, a: int) -> None:
 def write_event(record: Record, at: int, event: int, who: int, other: int) -> None:
     """What ended an entry's piece."""
     record.event[at], record.who[at], record.other[at] = event, who, other
-
-
-@kernel
-def length_of_budget(record: Record, k: int, i: int, books: int) -> float:
-    """How far it is to where a contact that separates has returned everything."""
-    at, budget = width_of(record) * i, record.budget[k, i]
-    y, rise, normal = record.c[k, at], record.change[k, at], record.rate[k, at]
-    if not (budget > 0.0 and normal > 0.0) or y < 0.0:
-        return math.inf
-    b = budget / normal
-    if books == 1:
-        return b
-    root = y * y + 2.0 * rise * b
-    bottom = y + math.sqrt(root) if root > 0.0 else y
-    return 2.0 * b / bottom if bottom > 0.0 else math.inf
-
-
-@kernel
-def write_budget(record: Record, k: int, nc: int, books: int, length: float) -> None:
-    """The event of a budget that is used up after this length, if there is one."""
-    for i in range(nc):
-        if record.who[k] == NOBODY and abs(length_of_budget(record, k, i, books) - length) <= SAME * length:
-            write_event(record, k, IMPULSE_RETURNED if books == 1 else WORK_RETURNED, i, NOBODY)
 
 
 @kernel

@@ -8,16 +8,16 @@ from routh.compiling import kernel
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import (
     Record,
-    length_of_budget,
     next_entry,
     note_margin,
     note_tie,
     rates_margin,
-    write_budget,
     write_event,
 )
 from routh.kernels.plane.pieces import ZERO
 from routh.kernels.plane.rates import CODES, SLIPS, PlaneWork
+
+SAME = 1e-12  # lengths that differ by less than this share of them are one
 
 
 @kernel
@@ -42,6 +42,32 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
     for a in range(2 * nc):
         record.rate[k, a] = known[at, a]
         record.change[k, a] = known[at, 2 * nc + a]
+
+
+@kernel
+def length_of_budget(record: Record, k: int, i: int, poisson: int) -> float:
+    """How far it is to where a contact that separates has returned everything."""
+    at, budget = 2 * i, record.budget[k, i]
+    y, rise, normal = record.c[k, at], record.change[k, at], record.rate[k, at]
+    if not (budget > 0.0 and normal > 0.0) or y < 0.0:
+        return math.inf
+    b = budget / normal
+    if poisson == 1:
+        return b
+    root = y * y + 2.0 * rise * b
+    bottom = y + math.sqrt(root) if root > 0.0 else y
+    return 2.0 * b / bottom if bottom > 0.0 else math.inf
+
+
+@kernel
+def write_budget(record: Record, k: int, nc: int, poisson: int, length: float) -> None:
+    """The event of a budget that is used up after this length, if there is one."""
+    for i in range(nc):
+        if (
+            record.who[k] == rec.NOBODY
+            and abs(length_of_budget(record, k, i, poisson) - length) <= SAME * length
+        ):
+            write_event(record, k, rec.IMPULSE_RETURNED if poisson == 1 else rec.WORK_RETURNED, i, rec.NOBODY)
 
 
 @kernel

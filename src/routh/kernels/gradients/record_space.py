@@ -11,14 +11,12 @@ import math
 from routh.compiling import kernel
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import (
-    SAME,
     Record,
     end_margin,
     next_entry,
     note_margin,
     rates_margin,
     write_book,
-    write_budget,
     write_event,
 )
 from routh.kernels.space import workspace as ws
@@ -28,6 +26,7 @@ from routh.kernels.space.workspace import Books, Corners, SpaceWork
 from routh.validation import Array
 
 ON_RIM = 1.0 - 1e-9  # share of its most beyond which friction is that of a slip
+End = tuple[int, int, float, float]  # of a straight piece: why, whose event, normal of a wall of its polygon
 FARTHEST = 4.0  # a stage is cut at a share of this where nothing comes to rest before
 
 
@@ -52,10 +51,10 @@ def write_pattern(record: Record, work: SpaceWork, nc: int, corners: Corners, sl
 
 @kernel
 def write_straight(
-    record: Record, work: SpaceWork, nc: int, corners: Corners, books: Books, kind: int, who: int,
-    length: float,
-) -> int:  # fmt: skip
+    record: Record, work: SpaceWork, nc: int, corners: Corners, books: Books, end: End, length: float
+) -> int:
     """A straight piece before it is walked, and what ends it; returns its entry."""
+    kind, who, n0, n1 = end
     k = write_pattern(record, work, nc, corners, rec.TURNS)  # only contacts that begin to slip go straight on
     for a in range(3 * nc):
         record.rate[k, a], record.change[k, a] = work.rate[a], work.change[a]
@@ -63,39 +62,15 @@ def write_straight(
     if corners is not None:
         polygon_margin(record, work, nc, corners)
     record.length[k] = length
-    write_event(record, k, rec.LENGTH_OVER, rec.NOBODY, rec.NOBODY)
-    if kind == ws.NORMAL_ZERO:
-        write_event(record, k, rec.VANISHES, who, rec.NOBODY)
-    elif kind == ws.BUDGET_ZERO:
-        if books is not None:
-            write_budget(record, k, nc, books, length)
-    elif kind != ws.CUT_SHORT and corners is not None:
-        write_wall(record, k, work, nc, corners, length)
+    event = rec.VANISHES
+    if kind == ws.CUT_SHORT:
+        event = rec.LENGTH_OVER
+    elif kind == ws.BUDGET_ZERO and books is not None:
+        event = rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED
+    elif kind == ws.GO_ON:  # a slip meets a wall
+        record.direction[k, 0], record.direction[k, 1], record.direction[k, 2] = 0.0, n0, n1
+    write_event(record, k, event, who, rec.NOBODY)
     return k
-
-
-@kernel
-def write_wall(record: Record, k: int, work: SpaceWork, nc: int, corners: Array, length: float) -> None:
-    """The event of a slip that meets a wall, or vanishes on one, after this length."""
-    count = corners.shape[0]
-    for i in range(nc):
-        at, j = 3 * i, work.corner[i]
-        if work.role[i] == rec.FREE or (work.moves[i] != ws.WALL and work.moves[i] != ws.SLIDE):
-            continue
-        for step in range(2):
-            other = (j + 1) % count if step == 0 else (j + count - 1) % count
-            a0, a1 = corners[j, 0] - corners[other, 0], corners[j, 1] - corners[other, 1]
-            if work.moves[i] == ws.WALL:
-                a0, a1 = wall_ray(corners, j)
-            gap = a0 * work.now[at + 1] + a1 * work.now[at + 2]
-            rate = a0 * work.change[at + 1] + a1 * work.change[at + 2]
-            meets = gap > 0.0 and rate < 0.0 and abs(gap / rate + length) <= SAME * length
-            if meets and record.who[k] == rec.NOBODY:
-                write_event(record, k, rec.VANISHES, i, rec.NOBODY)
-                record.direction[k, 0] = 0.0
-                record.direction[k, 1], record.direction[k, 2] = a0, a1
-    if record.who[k] == rec.NOBODY:
-        note_margin(record, 0.0)  # the derivative is that of a piece of fixed length
 
 
 @kernel

@@ -89,9 +89,9 @@ def is_curved(work: SpaceWork, nc: int) -> bool:
 
 
 @kernel
-def budget_length(work: SpaceWork, nc: int, books: int) -> float:
-    """Length of a straight piece until a budget is used up: work is quadratic in the length."""
-    least = math.inf
+def budget_length(work: SpaceWork, nc: int, books: int) -> tuple[float, int]:
+    """Length of a straight piece until a budget is used up, and whose: work is quadratic in the length."""
+    least, who = math.inf, -1
     for i in range(nc):
         if work.role[i] != DRIVEN or not work.budget[i] > 0.0:
             continue
@@ -102,8 +102,9 @@ def budget_length(work: SpaceWork, nc: int, books: int) -> float:
         if books == 0:
             square = y * y + 2.0 * rate * left
             length = 2.0 * left / (y + math.sqrt(square)) if square > 0.0 else math.inf
-        least = min(least, length)
-    return least
+        if length < least:
+            least, who = length, i
+    return least, who
 
 
 @kernel
@@ -111,23 +112,23 @@ def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, rec
     """A straight piece: why it ended."""
     m, entry = int(work.course[PUSHING]), NOBODY
     length, who = normal_length(work, nc)
-    kind = NORMAL_ZERO
+    kind, n0, n1 = NORMAL_ZERO, 0.0, 0.0
     if corners is not None:
-        wall = wall_length(work, nc, corners)
+        wall, other, n0, n1 = wall_length(work, nc, corners)
         if wall < length:
-            length, who, kind = wall, -1, GO_ON
+            length, who, kind = wall, other, GO_ON
     if books is not None:
-        spent = budget_length(work, nc, books)
+        spent, other = budget_length(work, nc, books)
         if spent < length:
-            length, who, kind = spent, -1, BUDGET_ZERO
+            length, who, kind = spent, other, BUDGET_ZERO
     if work.course[CUT] < length:
         length, who, kind = work.course[CUT], -1, CUT_SHORT
     if not length < LONGEST:
         return BROKEN
     if record is not None:
-        entry = write_straight(record, work, nc, corners, books, kind, who, length)
+        entry = write_straight(record, work, nc, corners, books, (kind, who, n0, n1), length)
     if length > 0.0:
-        advance_straight(work, nc, m, books, length, who)
+        advance_straight(work, nc, m, books, length, who if kind == NORMAL_ZERO else -1)
     if record is not None:
         finish_piece(record, entry, work.now, work.budget, work.mu, books)
     work.course[CUT] -= length

@@ -17,6 +17,7 @@ from routh.kernels.space.workspace import (
 )
 from routh.validation import Array
 
+TOGETHER = 1e-12  # lengths that differ by less than this share of them are one
 NOTHING = 1e-11  # velocities below this share of the speed are rounding of some dozens of pieces
 STILL = 1e-10  # slip rates below this share of the largest rate are the sweeps' rounding
 # of the driven contacts' impulse in a piece: rounding alone moves what meets an event later, where contacts
@@ -182,25 +183,24 @@ def normal_length(work: SpaceWork, nc: int) -> tuple[float, int]:
 
 
 @kernel
-def wall_length(work: SpaceWork, nc: int, corners: Array) -> float:
-    """Length until the slip of a pushing contact meets a wall of its polygon, or vanishes."""
-    least, count = math.inf, corners.shape[0]
+def wall_length(work: SpaceWork, nc: int, corners: Array) -> tuple[float, int, float, float]:
+    """Length until the slip of a pushing contact meets a wall of its polygon, or vanishes.
+
+    And whose slip, and a normal of that wall; of those that meet theirs together the first.
+    """
+    least, who, n0, n1, count = math.inf, -1, 0.0, 0.0, corners.shape[0]
     for i in range(nc):
-        at = 3 * i
+        at, j, on_wall = 3 * i, work.corner[i], work.moves[i] == WALL
         if work.role[i] == FREE or work.moves[i] == NO_FRICTION or work.moves[i] == ZERO:
             continue
-        t0, t1, d0, d1 = work.now[at + 1], work.now[at + 2], work.change[at + 1], work.change[at + 2]
-        j = work.corner[i]
-        if work.moves[i] == WALL:
-            w0, w1 = wall_ray(corners, j)
-            gap, rate = w0 * t0 + w1 * t1, w0 * d0 + w1 * d1
-            if gap > 0.0 and rate < 0.0:
-                least = min(least, -gap / rate)
-            continue
-        for step in range(2):
-            other = (j + 1) % count if step == 0 else (j + count - 1) % count
+        for other in ((j + 1) % count, (j + count - 1) % count):
             a0, a1 = corners[j, 0] - corners[other, 0], corners[j, 1] - corners[other, 1]
-            gap, rate = a0 * t0 + a1 * t1, a0 * d0 + a1 * d1
-            if gap > NOTHING and rate < 0.0:
+            if on_wall:
+                a0, a1 = wall_ray(corners, j)
+            gap = a0 * work.now[at + 1] + a1 * work.now[at + 2]
+            rate = a0 * work.change[at + 1] + a1 * work.change[at + 2]
+            if gap > (0.0 if on_wall else NOTHING) and rate < 0.0:
+                if -gap / rate < (1.0 - TOGETHER) * least:
+                    who, n0, n1 = i, a0, a1
                 least = min(least, -gap / rate)
-    return least
+    return least, who, n0, n1
