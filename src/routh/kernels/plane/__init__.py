@@ -10,7 +10,7 @@ Read in this order:
 - `roles`: what is drawn at an event: which contacts are driven, held at rest, on the edge, left alone.
 - `rates`: from roles to impulse rates: friction by slip, or as near to holding the contact as it can.
 - `pieces`: how far a piece goes, what it does to velocities, impulse and restitution, and its check.
-- `sample`: one sample from before to after, many samples, and the path of one that is drawn again.
+- `sample`: one sample from before to after, and a range of them.
 
 The same in two hundred lines of NumPy, to be read first: ``tests/sampling/event_reference.py``.
 """
