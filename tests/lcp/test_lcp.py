@@ -45,6 +45,23 @@ def test_semidefinite_problems_are_solved_where_solvable(seed, n):
     assert lcp.natural_residual(W, q, result.z) < 1e-8 * max(1.0, np.abs(q).max())
 
 
+def test_a_solution_that_only_a_singular_basis_has_is_found():
+    (found,) = lcp.enumerate_solutions([[0.0, 1.0], [0.0, 0.0]], [-1.0, 0.0])
+    np.testing.assert_array_equal(found.z, [0.0, 1.0])
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_singular_bases_have_numbers_of_the_size_of_the_problem(seed, n):
+    """Least squares of rank-deficient rows may also come near with weights of 1e14 that rounding invents."""
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(n, rng.integers(1, n)))
+    W, wanted = columns @ columns.T, rng.uniform(0.1, 1.0, size=n)
+    found = lcp.enumerate_solutions(W, -W @ wanted)
+    nearest = min(np.abs(W @ (one.z - wanted)).max() for one in found)
+    assert nearest < 1e-9 * np.abs(W).max()
+    assert max(np.abs(one.z).max() for one in found) < 1e6
+
+
 def test_a_problem_with_two_solutions_depends_on_the_cover():
     W, q = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([-1.0, -1.0])
     every = lcp.enumerate_solutions(W, q)
