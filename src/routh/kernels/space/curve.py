@@ -341,7 +341,7 @@ def step_curve(
     begins = begin_series(work, m, books)
     size, pivot = first_power(work, m)
     singular, fine = (NEAR_SINGULAR, False) if tolerance > FINE else (SINGULAR, True)
-    if pivot < singular or (m > 1 and taken >= MANY and not fine):
+    if pivot < singular or (m > 1 and size > 0 and taken >= MANY and not fine):
         work.course[STIFF] = ALWAYS if fine else 1.0
         return GO_ON, -1
     left, slipping, cost, last = math.inf, -1, 0.0, 0.0

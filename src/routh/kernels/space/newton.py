@@ -9,12 +9,10 @@ Given velocities ``b`` and a length h, find rates r with ``v = b + h G r`` such 
 convex function, so slips are unique however singular G is. Rates at zero slip are the same equations with
 slip rates in the place of slips.
 
-1. `quick_newton`: friction as a projection onto its disc or polygon (Alart and Curnier); three steps as a
-   rule, from the rates before.
-2. `newton`, where that fails: friction and slip at once, ``|t|`` smoothed by ``sqrt(|t|^2 + eps^2)``,
-   friction kept inside its disc (Chan, Golub and Mulet's method for total variation), while eps falls from
-   the scale of the slips on. Where several rates are solutions, the one next to those of the smooth problem
-   is taken, which depends on no order of contacts.
+Friction is a projection onto its disc or polygon (Alart and Curnier), and Newton's method on that takes three
+steps as a rule, from the rates before. Where it does not end, a shorter step begins nearer to its end, and
+for rates other roles are drawn. Where several rates of held contacts are solutions, the one found from there
+is taken, which depends on no order of contacts.
 """
 
 from __future__ import annotations
@@ -32,9 +30,7 @@ SMOOTH = 1e-10  # slip, as a share of the speed, below which a contact sticks
 FINEST, FINE = 1e-12, 1e-10  # the same for slip rates; and where rounding ends a solve with that
 CLOSED = 1e-12  # residual of a solve that is done
 NEARLY_CLOSED = 1e-8  # and of one that rounding ends
-QUICK, COLD, LAST = 12, 6, 25  # Newton steps from a neighbour; for each eps on the way; for the last one
-FALLS = 0.03  # by which eps falls
-FEW = 6  # contacts for whose rates that is tried: it takes milliseconds for many
+MOST = 12  # steps of Newton's method
 
 
 @kernel
@@ -81,31 +77,6 @@ def slides_on(work: SpaceWork, i: int, rates: bool) -> bool:
 
 
 @kernel
-def misses(work: SpaceWork, m: int, of: Array, h: float, eps: float, rates: bool) -> float:
-    """`speed` and `missed` of the rates ``of``; the sum of squares of what they miss."""
-    move_by(work, m, of, work.speed, work.base, h)
-    total = 0.0
-    for a in range(m):
-        i, at = work.pushing[a], 3 * a
-        n, f0, f1 = of[at], of[at + 1], of[at + 2]
-        t0, t1 = work.speed[at + 1], work.speed[at + 2]
-        most = work.mu[i] * n
-        if slides_on(work, i, rates):
-            work.missed[at + 1], work.missed[at + 2] = f0 + most * work.slide0[i], f1 + most * work.slide1[i]
-        else:
-            size = math.sqrt(t0 * t0 + t1 * t1 + eps * eps)
-            scale = 1.0 / (size + most)
-            work.missed[at + 1] = (f0 * size + most * t0) * scale
-            work.missed[at + 2] = (f1 * size + most * t1) * scale
-        work.missed[at] = 0.0
-        if work.role[i] == HELD:
-            y = work.speed[at] / (h * work.pushing_gram[at, at])
-            work.missed[at] = n + y - math.sqrt(n * n + y * y + 2.0 * eps * eps)
-        total += work.missed[at] ** 2 + work.missed[at + 1] ** 2 + work.missed[at + 2] ** 2
-    return total
-
-
-@kernel
 def list_wanted(work: SpaceWork, m: int) -> int:
     """`whose`: the coordinates of the unknown rates; how many."""
     size = 0
@@ -119,52 +90,17 @@ def list_wanted(work: SpaceWork, m: int) -> int:
 
 
 @kernel
-def hold(work: SpaceWork, e: int, at: int, n: float, h: float, eps: float, size: int) -> tuple[float, float]:
-    """Row e of the equations: ``n + y = sqrt(n^2 + y^2 + 2 eps^2)`` of a held contact at coordinate ``at``.
-
-    Returns y in units of its rate n, and the root.
-    """
+def hold(work: SpaceWork, e: int, at: int, n: float, h: float, size: int) -> float:
+    """Row e of the equations: ``n + y = sqrt(n^2 + y^2)`` of a held contact at coordinate ``at``, its corner
+    rounded; y in units of its rate n. Returns by how much it is not so."""
     scale = 1.0 / (h * work.pushing_gram[at, at])
     y = work.speed[at] * scale
-    root = math.sqrt(n * n + y * y + 2.0 * eps * eps)
+    root = math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)
     slope = (1.0 - y / root) * scale * h
     for q in range(size):
         work.equations[e, q] = slope * work.pushing_gram[at, work.whose[q]]
     work.equations[e, e] += 1.0 - n / root
-    return y, root
-
-
-@kernel
-def linearise(work: SpaceWork, m: int, of: Array, h: float, eps: float, rates: bool, size: int) -> None:
-    """The equations of a Newton step from the rates ``of``: matrix, and `right` its right-hand side."""
-    e = 0
-    for a in range(m):
-        i, at = work.pushing[a], 3 * a
-        held, own = work.role[i] == HELD, e
-        n, f0, f1 = of[at], of[at + 1], of[at + 2]
-        t0, t1, mu = work.speed[at + 1], work.speed[at + 2], work.mu[i]
-        if held:
-            hold(work, e, at, n, h, eps, size)
-            work.right[e] = -work.missed[at]
-            e += 1
-        q00, q01, q10, q11, direct, u0, u1 = 0.0, 0.0, 0.0, 0.0, 1.0, work.slide0[i], work.slide1[i]
-        if not slides_on(work, i, rates):
-            length = math.sqrt(t0 * t0 + t1 * t1 + eps * eps)
-            scale = 1.0 / (length + mu * n)
-            g0, g1, direct, u0, u1 = f0 / length, f1 / length, length * scale, t0 * scale, t1 * scale
-            z = h * scale
-            q00, q01, q10, q11 = (mu * n + g0 * t0) * z, g0 * t1 * z, g1 * t0 * z, (mu * n + g1 * t1) * z
-        for q in range(size):
-            g0, g1 = work.pushing_gram[at + 1, work.whose[q]], work.pushing_gram[at + 2, work.whose[q]]
-            work.equations[e, q] = q00 * g0 + q01 * g1
-            work.equations[e + 1, q] = q10 * g0 + q11 * g1
-        work.equations[e, e] += direct
-        work.equations[e + 1, e + 1] += direct
-        if held:
-            work.equations[e, own] += mu * u0
-            work.equations[e + 1, own] += mu * u1
-        work.right[e], work.right[e + 1] = -work.missed[at + 1], -work.missed[at + 2]
-        e += 2
+    return root - n - y
 
 
 @kernel
@@ -179,38 +115,6 @@ def keep_in_cones(work: SpaceWork, m: int, of: Array) -> None:
         if friction > most:
             of[at + 1] *= most / friction
             of[at + 2] *= most / friction
-
-
-@kernel
-def newton(work: SpaceWork, m: int, of: Array, h: float, eps: float, rates: bool, most: int) -> float:
-    """Newton's method at one eps from the rates ``of``, ``most`` steps at most: its residual."""
-    size = list_wanted(work, m)
-    square = misses(work, m, of, h, eps, rates)
-    worst = math.inf
-    for number in range(most + 1):
-        worst = 0.0
-        for row in range(3 * m):
-            worst = max(worst, abs(work.missed[row]))
-        if not worst > CLOSED or number == most:
-            break
-        linearise(work, m, of, h, eps, rates, size)
-        if not factorise(work.equations, work.pivot, size):
-            return math.inf
-        substitute(work.equations, work.pivot, work.right, size)
-        for row in range(3 * m):
-            work.before[row] = of[row]
-        share, now = 1.0, math.inf
-        while True:
-            for q in range(size):
-                row = work.whose[q]
-                of[row] = work.before[row] + share * work.right[q]
-            keep_in_cones(work, m, of)
-            now = misses(work, m, of, h, eps, rates)
-            if share < 0.02 or now < (1.0 - 0.1 * share) * square:
-                break
-            share *= 0.4
-        square = now
-    return worst if worst == worst else math.inf
 
 
 @kernel
@@ -229,8 +133,7 @@ def project(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps:
         held, own, mu = work.role[i] == HELD, e, work.mu[i]
         n = of[at]
         if held:
-            y, root = hold(work, e, at, n, h, FINEST, size)
-            work.right[e] = root - n - y
+            work.right[e] = hold(work, e, at, n, h, size)
             worst = max(worst, abs(work.right[e]))
             e += 1
         d00, d01, d10, d11, p00, p01, p10, p11, u0, u1, r0, r1 = disc(work, corners, a, of, h, eps, rates)
@@ -311,16 +214,16 @@ def on_rim(
     return p0, p1, d0, d1, inside
 
 
-@kernel
-def quick_newton(
-    work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: float, rates: bool
-) -> float:
-    """Newton's method on `project` from the rates ``of``: the largest residual."""
-    worst = math.inf
-    size = list_wanted(work, m)
-    for number in range(QUICK + 1):
+@apart
+def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: float, rates: bool) -> float:
+    """Rates of an implicit step of length h from `base`, from those ``of``: the largest residual.
+
+    Infinite where a contact pushes at a rate beyond LONGEST, against one that faces it.
+    """
+    size, worst = list_wanted(work, m), math.inf
+    for number in range(MOST + 1):
         worst = project(work, m, corners, of, h, eps, rates)
-        if not worst > CLOSED or number == QUICK or not worst < math.inf:
+        if not worst > CLOSED or number == MOST or not worst < math.inf:
             break
         if not factorise(work.equations, work.pivot, size):
             return math.inf
@@ -330,39 +233,10 @@ def quick_newton(
         for a in range(m):
             if work.role[work.pushing[a]] == HELD:
                 of[3 * a] = max(of[3 * a], 0.0)
-    return worst
-
-
-@kernel
-def are_bounded(work: SpaceWork, m: int, of: Array) -> bool:
-    """Whether no contact pushes at a rate ``of`` beyond LONGEST, against one that faces it."""
     for a in range(m):
         if not of[3 * a] < LONGEST:
-            return False
-    return True
-
-
-@apart
-def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: float, rates: bool) -> float:
-    """Rates of an implicit step of length h from `base`, from those ``of`` or from nothing: residual."""
-    worst = quick_newton(work, m, corners, of, h, eps, rates)
-    if not are_bounded(work, m, of):
-        worst = math.inf
-    if worst <= NEARLY_CLOSED or corners is not None or (rates and m > FEW):
-        return worst  # other roles are drawn where there are no rates
-    for a in range(m):
-        if work.role[work.pushing[a]] == HELD:
-            of[3 * a] = 0.5
-        of[3 * a + 1] = of[3 * a + 2] = 0.0
-    misses(work, m, of, h, 1.0, rates)
-    smooth = eps
-    for a in range(m):
-        smooth = max(smooth, max(abs(work.speed[3 * a + 1]), abs(work.speed[3 * a + 2])))
-    while smooth > eps:
-        newton(work, m, of, h, smooth, rates, COLD)
-        smooth *= FALLS
-    worst = newton(work, m, of, h, eps, rates, LAST)
-    return worst if are_bounded(work, m, of) else math.inf
+            return math.inf
+    return worst
 
 
 @kernel
