@@ -90,8 +90,8 @@ def test_one_slip_solves_the_equations_in_its_own_time(contacts: list, seed: int
     nc, clock = len(contacts), contacts.index(SLIDER)
     work, size, _ = begun(contacts, seed)
     assert interpreted(single_series.is_only_slider)(work, nc, clock)
-    degree = interpreted(single_series.fill_single_series)(work, nc, nc, clock, size, None, math.inf, 1e-13)
-    assert degree == ORDER
+    fill = interpreted(single_series.fill_single_series)
+    assert fill(work, nc, nc, clock, size, None, math.inf, 1e-13) == (ORDER, math.inf)
     assert solved(work, contacts, place(work, nc)) < 1e-10
 
 
@@ -104,7 +104,7 @@ def test_slips_solve_the_equations_by_a_clock_and_by_length(contacts: list, seed
         work, size, begins = begun(contacts, seed)
         assert not begins
         filled = interpreted(series.fill_series)(work, nc, nc, None, size, False, clock, math.inf, 1e-13)
-        assert filled == ORDER
+        assert filled == (ORDER, math.inf)
         assert solved(work, contacts, place(work, nc)) < 1e-10
 
 
@@ -115,8 +115,9 @@ def test_few_powers_are_those_of_many(contacts: list) -> None:
     interpreted(single_series.fill_single_series)(many, nc, nc, clock, size, None, math.inf, 1e-13)
     few, size, _ = begun(contacts, 7)
     few.series[..., 1:] = np.nan  # of an earlier step
-    degree = interpreted(single_series.fill_single_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
+    degree, last = interpreted(single_series.fill_single_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
     assert degree < ORDER
+    assert last == interpreted(series.size_of_power)(few, nc, None, degree)
     slip = [workspace.SIZE, workspace.UNIT0, workspace.UNIT1]
     pushes = slice(workspace.PUSH0, workspace.PUSH0 + 3)
     for one, other in (

@@ -11,6 +11,7 @@ from routh.compiling import kernel
 from routh.kernels.space.workspace import DRIVEN, FREE, HELD, TRACED, VIOLATED, ZERO, Books, SpaceWork
 from routh.validation import Array
 
+RESTS = 1e-10  # normal velocities of held contacts below this are none
 USED_UP = 1e-13  # budgets below this share of the speed squared (or of the impulse) are used up
 
 
@@ -93,62 +94,36 @@ def outside_cone(work: SpaceWork, i: int, n: float, f0: float, f1: float) -> flo
 
 
 @kernel
-def check_piece(work: SpaceWork, m: int, books: Books, smooth: bool) -> None:
-    """VIOLATED: by how much `impulse`, before it is added, breaks a law: sign, cone, opposing slip, energy.
+def advance(work: SpaceWork, nc: int, m: int, books: Books, length: float, who: int, smooth: bool) -> None:
+    """Move by `impulse`; contact ``who`` comes to rest normally.
 
-    With restitution the energy of normal impulses is on the books. ``smooth``: no slip ends on the way:
-    friction opposes the mean slip.
+    ``length``: of a straight piece, else 0: then `worked` has the work. ``smooth``: no slip ends on the way,
+    so friction opposes the mean slip, and what is held or sticks stays at rest. VIOLATED: by how much the
+    piece breaks a law: sign, cone, opposing slip, energy; with restitution that of normal impulses is on the
+    books.
     """
-    worst, gained, outside = 0.0, 0.0, 0.0
-    for a in range(m):
-        i, at = work.pushing[a], 3 * work.pushing[a]
-        n, f0, f1 = work.impulse[at], work.impulse[at + 1], work.impulse[at + 2]
-        y, t0, t1 = effects(work, m, work.impulse, i)
-        power = f0 * (work.now[at + 1] + 0.5 * t0) + f1 * (work.now[at + 2] + 0.5 * t1)
-        outside += outside_cone(work, i, n, f0, f1)
-        broken = max(outside, power if smooth else 0.0)
-        worst = broken if not broken <= worst else worst
-        gained += power if books is not None else power + n * (work.now[at] + 0.5 * y)
+    worst, gained, outside, straight = 0.0, 0.0, 0.0, length > 0.0
+    for i in range(nc):
+        at, pushes, held = 3 * i, work.role[i] != FREE, work.role[i] == HELD
+        if straight:
+            y, t0, t1 = length * work.change[at], length * work.change[at + 1], length * work.change[at + 2]
+        else:
+            y, t0, t1 = effects(work, m, work.impulse, i)
+        if pushes:
+            n, f0, f1 = work.impulse[at], work.impulse[at + 1], work.impulse[at + 2]
+            power = f0 * (work.now[at + 1] + 0.5 * t0) + f1 * (work.now[at + 2] + 0.5 * t1)
+            outside += outside_cone(work, i, n, f0, f1)
+            broken = max(outside, power if smooth else 0.0)
+            worst = broken if not broken <= worst else worst
+            gained += power if books is not None else power + n * (work.now[at] + 0.5 * y)
+        y = work.now[at] + (0.0 if held and smooth else y)
+        work.after[i] = 0.0 if i == who or (held and abs(y) <= RESTS) else y
+        sticks = smooth and pushes and work.moves[i] == ZERO
+        work.now[at + 1] = 0.0 if sticks else work.now[at + 1] + t0
+        work.now[at + 2] = 0.0 if sticks else work.now[at + 2] + t1
     worst = gained if not gained <= worst else worst
     if not worst <= work.course[VIOLATED]:  # NaN is kept
         work.course[VIOLATED] = worst
-
-
-@kernel
-def advance_straight(work: SpaceWork, nc: int, m: int, books: Books, length: float, who: int) -> None:
-    """Move along a straight piece with `rate` and `change`; contact ``who`` comes to rest normally."""
-    for row in range(3 * nc):
-        work.impulse[row] = length * work.rate[row]
-    check_piece(work, m, books, True)
-    for i in range(nc):
-        y = work.now[3 * i]
-        if work.role[i] != HELD:
-            y += length * work.change[3 * i]
-        work.after[i] = 0.0 if i == who else y
-        sticks = work.role[i] != FREE and work.moves[i] == ZERO
-        for row in range(3 * i + 1, 3 * i + 3):
-            work.now[row] = 0.0 if sticks else work.now[row] + length * work.change[row]
-    write_trace(work, m, work.impulse)
-    add_up(work, nc, m, books, True)
-
-
-@kernel
-def advance(work: SpaceWork, nc: int, m: int, books: Books, who: int) -> None:
-    """Move by `impulse`, with `worked`, along a curve; contact ``who`` comes to rest normally."""
-    check_piece(work, m, books, True)
-    for i in range(nc):
-        y, t0, t1 = effects(work, m, work.impulse, i)
-        y = work.now[3 * i] + (0.0 if work.role[i] == HELD else y)
-        work.after[i] = 0.0 if i == who else y
-        sticks = work.role[i] != FREE and work.moves[i] == ZERO
-        work.now[3 * i + 1] = 0.0 if sticks else work.now[3 * i + 1] + t0
-        work.now[3 * i + 2] = 0.0 if sticks else work.now[3 * i + 2] + t1
-    add_up(work, nc, m, books, False)
-
-
-@kernel
-def add_up(work: SpaceWork, nc: int, m: int, books: Books, straight: bool) -> None:
-    """The end of a piece: its books, normal velocities from `after`, `impulse` to `total`."""
     if books is not None:
         keep_books(work, nc, books, straight)
     for i in range(nc):

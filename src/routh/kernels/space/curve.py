@@ -11,7 +11,7 @@ import math
 from routh.compiling import kernel
 from routh.kernels.gradients.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.gradients.record_space import finish_curve, write_curve, write_end
-from routh.kernels.space.advance import advance, effect, effects, write_trace
+from routh.kernels.space.advance import advance, effect, effects, outside_cone, write_trace
 from routh.kernels.space.curve_events import TINY, clear_length, first_event, highest_power, power_sum
 from routh.kernels.space.equations import (
     DEPENDENT,
@@ -76,9 +76,9 @@ NO_STEP = 1e-15  # a share of the speed: nothing moves by a step that is shorter
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
 MOST = 3.0  # times what a step may use up: by how much impulses may leave their cones where a slip ends
-# pivots, and steps of several contacts, from which on friction is stiff; where derivatives are wanted, which
-# implicit steps do not have, only what is so singular that its inverse would be wrong
-NEAR_SINGULAR, SINGULAR, MANY, ALWAYS = 1e-3, 1e-7, 8.0, 2.0
+# pivots, and steps of several contacts, later where all of them slide, from which on friction is stiff; where
+# derivatives are wanted finely, only what is so singular that its inverse would be wrong
+NEAR_SINGULAR, SINGULAR, MANY, MANY_SLIDE, ALWAYS = 1e-3, 1e-7, 8.0, 32.0, 2.0
 STRAIGHT = 2  # highest power along a straight line: that of work
 POINTS = 16  # of a step in the trace
 RAYS = 8  # Newton steps for the direction to which a slip turns
@@ -229,10 +229,10 @@ def trace_points(work: SpaceWork, m: int, h: float) -> None:
 
 
 @kernel
-def stop_slip(work: SpaceWork, m: int, slipping: int) -> tuple[float, float, float]:
+def stop_slip(work: SpaceWork, m: int, slipping: int) -> tuple[float, float]:
     """Friction takes what is left of a slip, so that velocity and impulse `trial` stay one.
 
-    Returns by how much that leaves the cones, see `outside_cones`, and the least pivot.
+    Returns by how much that leaves the cones, contact by contact, as laws are checked, and the least pivot.
     """
     work.moves[slipping] = ZERO
     size = list_unknown(work, m)
@@ -253,32 +253,11 @@ def stop_slip(work: SpaceWork, m: int, slipping: int) -> tuple[float, float, flo
         work.trial[at] += z * work.column0[e]
         work.trial[at + 1] += z * work.column1[e]
         work.trial[at + 2] += z * work.column2[e]
-    moved, beyond = outside_cones(work, m)
-    return moved, beyond, least
-
-
-@kernel
-def outside_cones(work: SpaceWork, m: int) -> tuple[float, float]:
-    """What of `trial` is outside its cone: how far it moves the velocity, by its energy; the most friction.
-
-    Contacts that squeeze each other may leave their cones by much that moves next to nothing.
-    """
-    beyond = 0.0
+    outside = 0.0
     for a in range(m):
-        i = work.pushing[a]
-        at = 3 * i
-        normal = max(work.trial[at], 0.0)
-        friction = math.sqrt(work.trial[at + 1] ** 2 + work.trial[at + 2] ** 2)
-        share = max(1.0 - work.mu[i] * normal / max(friction, 1e-300), 0.0)
-        beyond = max(beyond, share * friction)
-        work.impulse[at] = work.trial[at] - normal
-        work.impulse[at + 1], work.impulse[at + 2] = share * work.trial[at + 1], share * work.trial[at + 2]
-    square = 0.0
-    for a in range(m):
-        at = 3 * work.pushing[a]
-        for row in range(at, at + 3):
-            square += work.impulse[row] * effect(work, m, work.impulse, row)
-    return math.sqrt(max(square, 0.0)), beyond
+        i, at = work.pushing[a], 3 * work.pushing[a]
+        outside += outside_cone(work, i, work.trial[at], work.trial[at + 1], work.trial[at + 2])
+    return outside, least
 
 
 @kernel
@@ -304,7 +283,7 @@ def move(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) ->
     if books is not None:
         for j in range(nc):
             work.worked[j] = work.trial_work[j]
-    advance(work, nc, m, books, who if kind == NORMAL_ZERO else -1)
+    advance(work, nc, m, books, 0.0, who if kind == NORMAL_ZERO else -1, True)
     work.course[CUT] -= work.impulse[3 * i] / work.weight[i]
 
 
@@ -317,11 +296,12 @@ def write_series(
     error = min(allowed, math.sqrt(allowed) * least_slip(work, m))
     h = event_ahead(work, nc, m, clock)
     if single or (books is None and is_only_slider(work, m, clock)):
-        degree = fill_single_series(work, nc, m, clock, size, books, h, error)
+        degree, last = fill_single_series(work, nc, m, clock, size, books, h, error)
     else:
-        degree = fill_series(work, nc, m, books, size, begins, clock, h, error)
+        degree, last = fill_series(work, nc, m, books, size, begins, clock, h, error)
     work.course[HIGHEST] = degree
-    last = size_of_power(work, m, books, degree)
+    if not last < math.inf:
+        last = size_of_power(work, m, books, degree)
     if degree == ORDER or begins:
         h = step_length(work, m, books, degree, last, error)
     return (h if single else clear_length(work, m, h)), last
@@ -341,7 +321,7 @@ def step_curve(
     begins = begin_series(work, m, books)
     size, pivot = first_power(work, m)
     singular, fine = (NEAR_SINGULAR, False) if tolerance > FINE else (SINGULAR, True)
-    if pivot < singular or (m > 1 and size > 0 and taken >= MANY and not fine):
+    if pivot < singular or (m > 1 and taken >= (MANY if size > 0 else MANY_SLIDE) and not fine):
         work.course[STIFF] = ALWAYS if fine else 1.0
         return GO_ON, -1
     left, slipping, cost, last = math.inf, -1, 0.0, 0.0
@@ -370,7 +350,7 @@ def step_curve(
     if kind == NORMAL_ZERO and not h > NO_STEP and m > 1 and work.course[STIFF] == 0.0 and not fine:
         work.course[STIFF] = 1.0
         return GO_ON, -1
-    way, error, alone = (FROM_ZERO if begins else STEADY), TAIL * cost, 0.0
+    way, error = (FROM_ZERO if begins else STEADY), TAIL * cost
     if slipping < 0:
         error = TAIL * last * h ** highest_power(work)
     elif kind != GO_ON:
@@ -380,22 +360,20 @@ def step_curve(
         return CUT_SHORT, -1
     else:
         large = work.series[slipping, SIZE, 0] > LAST * allowed
-        outside, beyond, pivot = stop_slip(work, m, slipping)
-        if pivot < singular or (m > 1 and not fine and beyond > tolerance):
+        outside, pivot = stop_slip(work, m, slipping)
+        if pivot < singular or (m > 1 and not fine and outside > tolerance):
             work.course[STIFF] = ALWAYS if fine else 1.0
             return GO_ON, -1
         if large and outside > MOST * allowed:
             work.course[MAY_END] = 0.0  # the same step again, as a curve
             return STEPPED, -1
         kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + outside
-        # what moves next to nothing all together is more contact by contact, as laws are checked
-        alone = beyond if m > 1 else 0.0
     if not work.trial[3 * work.pushing[0]] < LONGEST:
         return BROKEN, -1
     if m > 1 and not fine and not opposes_slips(work, m, allowed + error):
         work.course[STIFF] = 1.0
         return GO_ON, -1
-    work.course[ERROR] += max(error, alone)
+    work.course[ERROR] += error
     if record is not None:
         entry = write_curve(record, work, nc, m, h, clock, way)
         write_end(record, work, nc, books, kind, who)

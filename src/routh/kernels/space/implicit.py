@@ -17,7 +17,7 @@ from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record, end_margin, note_margin
 from routh.kernels.gradients.record_space import write_instant, write_solve
 from routh.kernels.gradients.reverse_rates import GAMMA
-from routh.kernels.space.advance import add_up, check_piece, effects, write_trace
+from routh.kernels.space.advance import advance, write_trace
 from routh.kernels.space.newton import (
     FINEST,
     NEARLY_CLOSED,
@@ -72,7 +72,6 @@ LOCAL = 10.0  # times the tolerance: what one step may miss by its estimate
 UNSURE = 2.0  # times its estimate: what a step reports
 PLACED, PLACED_FINELY = 1e-6, 1e-10  # an event this near is reached on a straight line; for derivatives
 CREEP = 10.0  # times eps: slips below this are none at the end of a piece
-RESTS = 1e-10  # normal velocities of held contacts below this are none
 FINE = 1e-8  # of its length: what a step may miss where the path is written down
 SHORTEST_FINE, MOST_FINE = 1e-5, 4000  # and its shorter steps: their least share of it, how many at most
 KINK, SMALL = 1e-5, 3e-4  # slips above the first are followed to their end, larger ones in shorter steps
@@ -310,17 +309,8 @@ def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> 
         for a in range(m):
             work.worked[work.pushing[a]] = worked(work, m, a, h)
     put(work, m, work.pushed, work.impulse)
-    check_piece(work, m, books, False)
     check_stages(work, m, h)
-    for i in range(nc):
-        y, t0, t1 = effects(work, m, work.impulse, i)
-        y += work.now[3 * i]
-        if i == who or (work.role[i] == HELD and abs(y) <= RESTS):
-            y = 0.0
-        work.after[i] = y
-        work.now[3 * i + 1] += t0
-        work.now[3 * i + 2] += t1
-    add_up(work, nc, m, books, False)
+    advance(work, nc, m, books, 0.0, who, False)
 
 
 @kernel

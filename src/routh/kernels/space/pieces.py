@@ -7,7 +7,7 @@ import math
 from routh.compiling import apart, kernel
 from routh.kernels.gradients.record import ENTRIES, NOBODY, Record, finish_piece, note_margin
 from routh.kernels.gradients.record_space import write_instant, write_stage, write_straight
-from routh.kernels.space.advance import advance_straight, list_pushing
+from routh.kernels.space.advance import advance, list_pushing, write_trace
 from routh.kernels.space.curve import ALWAYS, FINE, step_curve
 from routh.kernels.space.implicit import begin_stiff, step_stiff
 from routh.kernels.space.rates import first_rates, next_rates
@@ -128,7 +128,10 @@ def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, rec
     if record is not None:
         entry = write_straight(record, work, nc, corners, books, (kind, who, n0, n1), length)
     if length > 0.0:
-        advance_straight(work, nc, m, books, length, who if kind == NORMAL_ZERO else -1)
+        for row in range(3 * nc):
+            work.impulse[row] = length * work.rate[row]
+        write_trace(work, m, work.impulse)
+        advance(work, nc, m, books, length, who if kind == NORMAL_ZERO else -1, True)
     if record is not None:
         finish_piece(record, entry, work.now, work.budget, work.mu, books)
     work.course[CUT] -= length

@@ -326,11 +326,14 @@ def first_power(work: SpaceWork, m: int) -> tuple[int, float]:
 def fill_series(
     work: SpaceWork, nc: int, m: int, books: Books, size: int, begins: bool, clock: int, reach: float,
     allowed: float,
-) -> int:  # fmt: skip
-    """Powers after `first_power`, as many as are needed up to ``reach``, or all; how many."""
+) -> tuple[int, float]:  # fmt: skip
+    """Powers after `first_power`, as many as are needed up to ``reach``: how many, and the size of the last.
+
+    Infinite: all of them, and it is not known.
+    """
     by_time(work, m, clock)
     extend(work, nc, m, books, FIRST, clock)
-    turns, power, degree = size, reach, ORDER
+    turns, power, degree, last = size, reach, ORDER, math.inf
     if begins:
         size = list_turns(work, m, size)
     for k in range(1, ORDER):
@@ -343,13 +346,14 @@ def fill_series(
         if begins:
             slip_rates(work, m, k)
         extend(work, nc, m, books, k, clock)
-        if are_enough(work, m, books, k + 1, power, reach, allowed):
+        last = enough(work, m, books, k + 1, power, reach, allowed)
+        if last < math.inf:
             degree = k + 1
             break
         power *= reach
     if clock >= 0:
         by_length(work, m, clock, degree)
-    return degree
+    return degree, last
 
 
 # how many powers are needed, and how exact they are
@@ -402,19 +406,21 @@ def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
 
 
 @kernel
-def are_enough(
+def enough(
     work: SpaceWork, m: int, books: Books, k: int, power: float, reach: float, allowed: float
-) -> bool:
-    """Whether k powers, fewer than all, are as exact up to ``reach`` as the error allows.
+) -> float:
+    """The size of power k where k powers, fewer than all, are as exact up to ``reach`` as the error allows.
 
-    ``power`` is that of reach to k - 1.
+    Else infinite. ``power`` is that of reach to k - 1.
     """
     if k < ENOUGH or k % 2 == 1 or k == ORDER or not power * reach < math.inf:
-        return False
-    for back in range(2):  # one place of call: the GPU's compiler copies what is called
-        if not size_of_power(work, m, books, k - back) * power * (reach if back == 0 else 1.0) <= allowed:
-            return False
-    return True
+        return math.inf
+    last = 0.0
+    for back in range(1, -1, -1):  # one place of call: the GPU's compiler copies what is called
+        last = size_of_power(work, m, books, k - back)
+        if not last * power * (reach if back == 0 else 1.0) <= allowed:
+            return math.inf
+    return last
 
 
 @kernel

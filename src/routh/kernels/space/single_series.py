@@ -6,10 +6,12 @@ and so is what contacts that are held or stick answer. Only ``|t|^2 = t t`` is n
 
 from __future__ import annotations
 
+import math
+
 from routh.compiling import kernel
 from routh.kernels.space.advance import coupling
 from routh.kernels.space.equations import unknown_value
-from routh.kernels.space.series import are_enough, by_clock, slip_size
+from routh.kernels.space.series import by_clock, enough, slip_size
 from routh.kernels.space.workspace import (
     DRIVEN,
     NO_FRICTION,
@@ -134,7 +136,7 @@ def rates_of_others(work: SpaceWork, m: int, i: int, size: int, degree: int) -> 
 @kernel
 def fill_single_series(
     work: SpaceWork, nc: int, m: int, i: int, size: int, books: Books, reach: float, allowed: float
-) -> int:
+) -> tuple[int, float]:
     """`fill_series` in the time of the slip of contact i, the only one that slides; with ``books``, pushes.
 
     SLIP holds the slip, and where nothing else pushes UNIT does too, as a share of its first size.
@@ -145,7 +147,7 @@ def fill_single_series(
     if size > 0:
         answers(work, m, i, size)
     c0, c1, a00, a01, a10, a11 = motion(work, m, i, size)
-    path[0], power, degree = 0.0, 1.0, ORDER
+    path[0], power, degree, last = 0.0, 1.0, ORDER, math.inf
     s, t0, t1 = own[SIZE, 0], work.now[at + 1], work.now[at + 2]
     own[SLIP0, 0], own[SLIP1, 0] = t0, t1
     for k in range(ORDER):
@@ -163,10 +165,11 @@ def fill_single_series(
         if books is not None:
             own[NORMAL, k + 1] = coupling(work, at, at, n, p0, p1)
             own[WORKED, k + 1] = weight * by_clock(work, i, own[NORMAL], k)
-        if are_enough(work, m, books, k + 1, power, reach, allowed):
+        last = enough(work, m, books, k + 1, power, reach, allowed)
+        if last < math.inf:
             degree = k + 1
             break
         power *= reach
     if size > 0:
         rates_of_others(work, m, i, size, degree)
-    return degree
+    return degree, last
