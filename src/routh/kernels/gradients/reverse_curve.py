@@ -464,12 +464,13 @@ def find_end(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """State and rates at the end of step k, into the entry of its event."""
     n, at, length = len(own.of_state), 3 * record.who[k + 1], record.length[k]
     slip_ends = record.event[k + 1] == rec.VANISHES and record.direction[k + 1, 0] == 0.0
-    visit(record, k, given, own, 0, length * (1.0 - NEAR_ZERO) if slip_ends else length)
+    look_at_point(record, k, given, own, length * (1.0 - NEAR_ZERO) if slip_ends else length)
     for a in range(n):
         if record.role[k, a // 3] != rec.FREE:
             record.c[k + 1, a] = own.point[a]
-        record.rate[k + 1, a] = own.nodes.rates[0, a]
-        record.change[k + 1, a] = times_G(given, own.nodes.rates[0], a)
+        record.rate[k + 1, a] = own.point_rate[a]
+        record.change[k + 1, a] = times_G(given, own.point_rate, a)
     for part in range(1, 3 if slip_ends else 1):
-        record.direction[k + 1, part] = own.nodes.units[0, at + part]
-        record.c[k + 1, at + part] = NEAR_ZERO * own.nodes.units[0, at + part]  # its direction is all it has
+        unit = own.units[record.who[k + 1], part - 1]
+        record.direction[k + 1, part] = unit
+        record.c[k + 1, at + part] = NEAR_ZERO * unit  # its direction is all it has
