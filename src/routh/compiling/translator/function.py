@@ -336,9 +336,10 @@ class Function(Writer):
                     node, type(op).__name__, self.expression(left), self.expression(right)
                 )
             case ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Compare():
-                return self._decision(node)
-            case ast.IfExp():
-                return self._choice(node)
+                sides = [ast.copy_location(ast.Constant(known), node) for known in (True, False)]
+                return self._choice(node, *sides, of_bools=True)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._choice(test, body, orelse)
             case ast.Call(func=func, args=arguments, keywords=keywords):
                 called = self.expression(func)
                 if not isinstance(called, Thing):
@@ -524,25 +525,12 @@ class Function(Writer):
                 return found
         raise refused(node)
 
-    def _decision(self, node: ast.expr) -> Number:
-        """A test of several parts as a number."""
+    def _choice(self, test: ast.expr, one: ast.expr, other: ast.expr, *, of_bools: bool = False) -> Value:
+        """One of two values, as a test says."""
         yes, no, after = self.new_block(), self.new_block(), self.new_block()
-        self.test(node, yes, no, of_bools=True)
-        if not (yes.reached and no.reached):
-            self.begin(yes if yes.reached else no)
-            return constant("b", yes.reached)
-        for block in (yes, no):
-            self.begin(block)
-            self.jump(after)
-        self.begin(after)
-        return Number("b", self.write(f"phi i1 [ true, %{yes.label} ], [ false, %{no.label} ]"))
-
-    def _choice(self, node: ast.IfExp) -> Value:
-        """One of two values."""
-        yes, no, after = self.new_block(), self.new_block(), self.new_block()
-        self.test(node.test, yes, no)
+        self.test(test, yes, no, of_bools=of_bools)
         ends = []
-        for block, side in ((yes, node.body), (no, node.orelse)):
+        for block, side in ((yes, one), (no, other)):
             if block.reached:
                 self.begin(block)
                 ends.append((self.expression(side), self.block))

@@ -21,8 +21,7 @@ from routh.compiling.translator.values import Kind, UntranslatableError, of_word
 
 MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
 SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
-
-
+_SUITES = ("body", "orelse", "handlers", "finalbody", "cases")  # where statements have others
 _Made: TypeAlias = tuple[str, Kind, list[int]]  # name, result, places of the words that are wanted
 
 
@@ -130,12 +129,16 @@ def _functions_of(path: str) -> dict[tuple[int, str], tuple[ast.FunctionDef, Cod
         code = waiting.pop()
         codes[code.co_firstlineno, code.co_name] = code
         waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
-    written = {
-        (min([one.lineno, *(mark.lineno for mark in one.decorator_list)]), one.name): one
-        for one in ast.walk(tree)
-        if isinstance(one, ast.FunctionDef)
-    }
-    return {place: (node, codes[place]) for place, node in written.items() if place in codes}
+    found: dict[tuple[int, str], tuple[ast.FunctionDef, CodeType]] = {}
+    statements: list[Foreign] = [*tree.body]
+    for one in statements:  # which grows; to look at expressions, too, would take as long as to read them
+        for field in _SUITES:
+            statements += getattr(one, field, ())
+        if isinstance(one, ast.FunctionDef):
+            place = min([one.lineno, *(mark.lineno for mark in one.decorator_list)]), one.name
+            if place in codes:
+                found[place] = one, codes[place]
+    return found
 
 
 def source_of(code: CodeType) -> ast.FunctionDef:
