@@ -14,7 +14,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.kernels.motion.forces import At, Held, make_found, respond
-from routh.kernels.motion.runge_kutta import ALL_STAGES, ATOL, DONE, POWERS, RTOL, Motion, Short
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short
 from routh.kernels.motion.sliding import Parts, Sights, look_at, mark, see, slide
 from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
 from routh.validation import Array
@@ -59,7 +59,7 @@ class ShortStep:
         accuracy: tuple[float, float],
         tableau: Array,
     ) -> None:
-        self.motion, self.started, self.fastest, self._accuracy = motion, t, fastest, accuracy
+        self.motion, self.started, self.fastest, self._atol = motion, t, fastest, accuracy[1]
         self.q, self.v = motion.split(y)
         self.impulse = y[motion.nq + motion.nv :]
         m, width, nv, nc = len(motion.contacts), motion.mechanism.width, motion.nv, motion.mechanism.nc
@@ -71,7 +71,7 @@ class ShortStep:
         self._short = Short(own, held.contact, NO_SLIP, np.zeros(m), np.array([length]), *room)
         size = 2 * nv + h + 1
         y0, slope, begun, tried, way = np.zeros((5, size))
-        clock = np.array([t, t, 0.0, t + length, length, *accuracy])
+        clock = np.array([t, t, 0.0, t + length, length, *(_FINER * share for share in accuracy)])
         stages = np.zeros((POWERS, size)), np.zeros((ALL_STAGES, size))
         found = make_found(m, width, nv)
         planar, mode, place = cast("PlanarArrays", None), cast("ModeArrays", None), cast("Place", None)
@@ -94,16 +94,14 @@ class ShortStep:
             given[1:] = given[0]
         root = np.sqrt(short.delassus[0].diagonal()[:: self.motion.mechanism.width])
         short.still[:] = _STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root
-        for sweep in range(_SWEEPS):
-            # the first only tells where the model is to be asked
-            self._way.clock[RTOL : ATOL + 1] = np.array(self._accuracy) * (_FINER if sweep else 1.0)
+        for _ in range(_SWEEPS):
             if not self._slide():
                 return False
             if self._parts.number[1] < 0:  # where slip has turned or a mode is broken depends on the parts
                 self._limit, self._parts.number[2] = self.t, 1
             now = self(self.t)[self.motion.nq : self.motion.nq + self._nv]
             length = self.t - self.started
-            if before is not None and np.abs(now - before).max() * length * _RATE < self._accuracy[1]:
+            if before is not None and np.abs(now - before).max() * length * _RATE < self._atol:
                 return True
             before, states = now, []
             for x in (0.5, 1.0):
