@@ -219,6 +219,22 @@ def test_an_impact_without_collision():
     assert result.impulse[0, 0] < 1e-6
 
 
+@pytest.mark.parametrize("law", [laws.SingleContact(), laws.SetValued(), laws.Simultaneous()])
+def test_an_impact_without_collision_of_a_light_foot(law):
+    """A fast body of which contacts know nothing: its share of the speed was an approach faster than slip."""
+    slip, fast = 1e-7, 10.0
+    rod = painleve_rod()
+    M = np.diag([*np.diag(rod.M), 1.0])
+    rows = np.concatenate([rod.Jn, [[0.0]]], axis=1), np.concatenate([rod.Jt[:, 0], [[0.0]]], axis=1)
+    robot = routh.ImpactProblem(M, *rows, 3.0, np.r_[slip * rod.v, fast])
+    alone = law(rod, np.random.default_rng(0), without_collision=[0])
+    result = law(robot, np.random.default_rng(0), without_collision=[0])
+    assert result.status is routh.Status.SOLVED
+    np.testing.assert_allclose(result.impulse, slip * alone.impulse, atol=1e-6 * slip)
+    np.testing.assert_allclose(result.v[:3], slip * alone.v, atol=1e-6 * slip)
+    assert result.v[3] == fast
+
+
 LAWS = (
     laws.Simultaneous(),
     laws.Sequential(),

@@ -155,6 +155,41 @@ def test_friction_at_its_limit_may_stick_or_begin_to_slide():
     np.testing.assert_allclose(slides.mode[0].direction, way, atol=1e-9)
 
 
+def near_their_limits(seed, left, over):
+    """Feet with shares of a friction of 0.5 left over at rest, and one beyond its limit by ``over``."""
+    rng, count = np.random.default_rng(seed), len(left) + 1
+    said = Said(rng, count, 3, 3 * count)
+    said.J, said.bias = np.eye(3 * count).reshape(count, 3, -1), np.zeros((count, 3))
+    coupled = rng.normal(size=(3 * count, 3 * count))
+    said.inverse_mass = np.eye(3 * count) + 0.01 * (coupled + coupled.T)
+    angle, share = rng.uniform(0.0, 2.0 * np.pi, count), 0.5 * np.r_[1.0 - np.array(left), 1.0 + over]
+    at_rest = np.stack([np.ones(count), share * np.cos(angle), share * np.sin(angle)], axis=1)
+    said.free = -said.inverse_mass @ at_rest.ravel()
+    said.contact_velocity = np.zeros((count, 3))
+    return said
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("over", [1e-8, 1e-5])
+def test_a_foot_begins_to_slide_beside_others_that_nearly_do(seed, over):
+    """Facets do not tell who slides: no mode was found, and an impact without collision came in its place."""
+    said = near_their_limits(seed, [6e-3, 2e-4, 1e-5], over)
+    (group,), _ = find_modes(contact_problem(said, range(4), np.full(4, 0.5), np.zeros((4, 2))))
+    assert [hold.sticks for hold in group[0].mode] == [True, True, True, False]
+
+
+def test_a_mode_that_has_ended_is_known_by_its_direction_up_to_rounding():
+    """It was chosen again and again where slip that begins had a direction with another last digit."""
+    said = near_their_limits(3, [1e-2], 1e-5)
+    mechanism, still = SimpleNamespace(mu=np.full(2, 0.5)), np.zeros(2, dtype=bool)
+    (chosen,) = select(mechanism, said, [0, 1], still, set()).choices
+    stuck, slides = chosen.mode
+    along = np.array(slides.direction) + 1e-14
+    ended = stuck, Hold(1, tuple(along / np.linalg.norm(along)))
+    assert ended != chosen.mode
+    assert select(mechanism, said, [0, 1], still, {ended}).choices == ()
+
+
 def test_a_contact_that_has_just_lost_its_force_opens():
     """Its force ended within the last digits of time: no mode was left, and an impact came in its place."""
     said = Said(np.random.default_rng(0), 2, 3, 6)

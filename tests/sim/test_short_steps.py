@@ -5,15 +5,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 
 import routh
 from routh import tolerances
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
-from routh.sim.contact_forces import Hold
+from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.flow import Course, _tableau
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
+from routh.sim.modes import find_modes
 from routh.sim.short_steps import ShortStep
 
 CORNER = np.array([0.2, 0.15, -0.1])
@@ -130,6 +132,38 @@ def test_a_step_that_slip_ends_by_turning_is_one_of_the_model_there(push, speed)
     assert step.t < 2e-4
     q, v = motion.split(step(step.t))
     np.testing.assert_allclose(step._way.found.rows, pulled.J(q)[0], rtol=0, atol=1e-10)
+
+
+def at_the_limit(over):
+    """A corner at rest that is pulled at beyond its friction's limit by a share, and its contact mode."""
+    mechanism, q, v = leaning(0.0)
+    J = mechanism.J(q)[0]
+
+    def found(pull):
+        pulled = Mechanism(Pulled(mechanism.model, J.T @ np.r_[0.0, pull * np.array([0.6, 0.8])]))
+        problem = contact_problem(pulled.snapshot(0.0, q, v), [0], pulled.mu, np.zeros((1, 2)))
+        return pulled, problem, forces_of(problem, (Hold(0),)).force[0]
+
+    def beyond(pull):
+        force = found(pull)[2]
+        return np.linalg.norm(force[1:]) - 1.5 * (1.0 + over) * force[0]
+
+    pulled, problem, _ = found(brentq(beyond, 0.0, 100.0, xtol=1e-15, rtol=1e-15))
+    ((slides, *_),), _ = find_modes(problem)
+    return pulled, q, v, slides.mode
+
+
+@pytest.mark.parametrize("over", [1e-8, 1e-6, 1e-4])
+def test_slip_that_hardly_begins_goes_on(over):
+    """It was as slow as what an integrator leaves over, which turned friction, and so it stopped at once."""
+    pulled, q, v, mode = at_the_limit(over)
+    motion = ModeMotion(pulled, mode)
+    y = motion.begin(q, v)
+    motion.aim(0.0, y)
+    step = ShortStep(motion, 0.0, y, 1e-5, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    assert step.known
+    assert step.stopped == ()
+    assert step.t > 1e-6
 
 
 class Pulled:

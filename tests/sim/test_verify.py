@@ -11,6 +11,9 @@ import pytest
 import routh
 from routh.laws import Newton, Simultaneous, SingleContact
 from routh.models.planar import HalfPlane, PlanarModel, PlaneContact, box, corners
+from routh.models.spatial import PlaneContact as PointContact
+from routh.models.spatial import SpatialModel
+from routh.models.spatial import box as spatial_box
 from routh.sim import verify
 from routh.sim.verify import Verdict
 
@@ -178,6 +181,33 @@ def test_another_friction_is_caught(made_with, condition):
     motion = routh.simulate(sliding_block(mu=made_with), start, duration=0.1)
     assert verify(sliding_block(mu=made_with), motion).ok
     assert {condition, "inclusion (53)"} <= conditions(sliding_block(mu=0.3), motion)
+
+
+@pytest.mark.parametrize("share", [0.9995, 1.01])
+def test_friction_that_all_but_slides_is_known_from_friction_that_is_too_large(share):
+    """A polygon of 64 edges in the cone lacks a thousandth of it between two of them."""
+    mu, force = 0.5, 0.5 * 9.81 * share
+    contact = PointContact("middle", "box", point=(0.0, 0.0, 0.0), mu=mu * max(share, 1.0))
+    angle = 1.5 * np.pi / 64.0
+    push = np.r_[force * np.cos(angle), force * np.sin(angle), 0.0]
+    body = spatial_box("box", (0.4, 0.3, 0.2), mass=1.0)
+    state = routh.State([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], np.zeros(6))
+
+    def control(t, q, v):
+        return push
+
+    model = Pushed([body], [contact])
+    motion = routh.simulate(model, state, duration=0.5, sample_dt=0.1, max_step=0.5, control=control)
+    assert motion.ok
+    verdict = verify(Pushed([body], [replace(contact, mu=mu)]), motion, control=control)
+    assert ("inclusion (53)" in {one.condition for one in verdict.violations}) == (share > 1.0)
+
+
+class Pushed(SpatialModel):
+    """A body that is pushed."""
+
+    def bias(self, q, v, u=None):
+        return super().bias(q, v) - np.r_[u, 0.0, 0.0, 0.0]
 
 
 def test_energy_from_nowhere_is_caught():

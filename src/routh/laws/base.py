@@ -27,17 +27,28 @@ NUDGE = 3.0 * tolerances.APPROACH
 def with_approach(problem: ImpactProblem, contacts: Sequence[int | str]) -> ImpactProblem | None:
     """The problem to solve: with a vanishing approach at ``contacts``; None where nothing approaches.
 
-    The velocity is moved as little as possible in the kinetic-energy norm.
+    The velocity is moved as little as possible in the kinetic-energy norm, and only what contacts have of it:
+    an approach that vanishes beside a body's motion may be fast beside the slip of its light foot.
     """
     rows = sorted({problem.index(contact) for contact in contacts})
     if not rows:
         return problem if np.any(problem.approaching) else None
+    own = _of_contacts(problem)
+    if np.linalg.norm(problem.cholesky.T @ own) > tolerances.STILL * problem.speed:
+        problem = problem.replace(v=own)
     normals = problem.Jn[rows]
     wanted = -NUDGE * problem.scaling.velocity[rows]
     lacking = np.minimum(wanted - normals @ problem.v, 0.0)
     response = problem.solve_mass(normals.T)  # (nv, k)
     change = response @ np.linalg.lstsq(normals @ response, lacking, rcond=None)[0]
     return problem.replace(v=problem.v + change)
+
+
+def _of_contacts(problem: ImpactProblem) -> Array:
+    """The least velocity with the contact velocities of a problem, (nv,): impulses depend on no more."""
+    whole = problem.cholesky.T @ problem.v
+    share = np.linalg.lstsq(problem.impulse_columns, whole, rcond=None)[0]
+    return np.asarray(np.linalg.solve(problem.cholesky.T, problem.impulse_columns @ share))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from routh import tolerances
-from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
+from routh.kernels.motion.forces import MOST, At, Held, find_mode_forces, make_found
 from routh.kernels.motion.turning import aim, turning_rates
 from routh.sim.contact_forces import (
     ContactProblem,
@@ -242,6 +242,8 @@ class ModeMotion:
             force, residual = solution.force / problem.force_unit[:, None], solution.residual
         room = self.mu * force[:, 0] - _lengths(force[:, 1:])
         residual = tolerances.CONTACT_FORCE - residual
+        if self._turns:
+            residual = min(residual, 1.0 - float(np.abs(force[:, 0]).max()) / MOST)
         return np.concatenate([[residual], force[:, 0], room[self.stuck], self._along(snapshot)])
 
     def _along(self, snapshot: Snapshot) -> Array:

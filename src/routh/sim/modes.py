@@ -11,6 +11,7 @@ in which the motion can go on, with ties between modes settled by a look ahead.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -38,6 +39,7 @@ from routh.validation import Array
 
 MOST_MODES = 1024
 _REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in space
+_CHANGES = 3  # of a mode that is nearly a solution, per contact
 _AHEAD = 1e-6  # s, how far ahead ties are looked at
 _ROUNDING = 1e-7  # residual of a mode's equations that is still rounding a moment later
 _LOOKED_AT = 1e3 * tolerances.CONTACT_FORCE  # what a mode may miss and still be looked at
@@ -196,8 +198,8 @@ def _by_complementarity(problem: ContactProblem) -> ModeForces | None:
         force = _polyhedral(problem, directions)
         if force is None:
             return None
-        solution = forces_of(problem, _aligned(problem, _mode_of(problem, force)))
-        if is_valid(problem, solution):
+        solution = _mended(problem, _mode_of(problem, force))
+        if solution is not None:
             return solution
         if nt == 2:
             angle = np.arctan2(force[:, 2], force[:, 1])[:, None]
@@ -206,6 +208,42 @@ def _by_complementarity(problem: ContactProblem) -> ModeForces | None:
             directions = np.stack([np.cos(around), np.sin(around)], axis=2)
             width /= 6.0
     return None
+
+
+def _mended(problem: ContactProblem, mode: Mode) -> ModeForces | None:
+    """A solution from a mode that is nearly one: what breaks its conditions most is changed, one by one.
+
+    Polyhedral friction does not tell sticking within 1e-3 of its limit from slip that begins.
+    """
+    for _ in range(_CHANGES * len(problem.contacts)):
+        solution = forces_of(problem, _aligned(problem, mode))
+        if is_valid(problem, solution):
+            return solution
+        mode = _changed(problem, solution)
+    return None
+
+
+def _changed(problem: ContactProblem, solution: ModeForces) -> Mode:
+    """The mode of a solution with the choice of that contact changed which breaks its conditions most."""
+    held = {hold.contact: hold for hold in solution.mode}
+    changes: list[tuple[float, int, Hold | None]] = []
+    for i, contact in enumerate(problem.contacts):
+        force = solution.force[i] / problem.force_unit[i]
+        acceleration, hold = solution.acceleration[i] / problem.acceleration_unit[i], held.get(contact)
+        if hold is None:
+            changes.append(
+                (float(acceleration[0]), contact, _held(problem, i, contact, acceleration[1:], True))
+            )
+            continue
+        changes.append((float(force[0]), contact, None))
+        if hold.direction is None:
+            size = float(np.linalg.norm(force[1:]))
+            slips = _held(problem, i, contact, -force[1:], False) if size > 0.0 else hold
+            changes.append((float(problem.mu[i] * force[0] - size), contact, slips))
+        elif problem.starts[i]:
+            changes.append((float(acceleration[1:] @ hold.direction), contact, Hold(contact)))
+    _, contact, new = min(changes, key=lambda change: change[0])
+    return tuple(hold for _, hold in sorted({**held, contact: new}.items()) if hold is not None)
 
 
 def _mode_of(problem: ContactProblem, force: Array) -> Mode:
@@ -328,12 +366,12 @@ def select(
     slip = np.where(slides, velocity / np.where(slides, size, 1.0), 0.0)
     problem = contact_problem(snapshot, resting, mechanism.mu, slip)
     groups, complete = find_modes(problem)
-    if excluded and not any(one.mode not in excluded for group in groups for one in group):
+    if excluded and all(_among(one.mode, excluded) for group in groups for one in group):
         # the mode has just ended, at a time that is not known better than forces change in its last digit
         groups, complete = find_modes(problem, _BLURRED)
     choices = []
     for group in groups:
-        left = [solution for solution in group if solution.mode not in excluded]
+        left = [solution for solution in group if not _among(solution.mode, excluded)]
         if left:
             scores = [0.0]
             if len(left) > 1:
@@ -343,6 +381,19 @@ def select(
             near = [s for s, score in zip(left, scores, strict=True) if score >= best - 1e-12]
             choices.append(min(near, key=lambda solution: len(solution.mode)))
     return Selection(tuple(choices), complete)
+
+
+def _among(mode: Mode, others: set[Mode]) -> bool:
+    """Whether a mode is one of some others, up to the rounding of directions in which slip begins."""
+    return mode in others or any(
+        len(mode) == len(other) and all(map(_same_hold, mode, other)) for other in others
+    )
+
+
+def _same_hold(a: Hold, b: Hold) -> bool:
+    if a.contact != b.contact or a.direction is None or b.direction is None:
+        return a == b
+    return math.dist(a.direction, b.direction) < tolerances.SAME_ACCELERATION
 
 
 def _score(

@@ -14,7 +14,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.kernels.motion.forces import At, Held, make_found, respond
-from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short, find_short_forces
 from routh.kernels.motion.sliding import Parts, Sights, look_at, mark, see, slide
 from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
 from routh.validation import Array
@@ -30,6 +30,7 @@ _FINER = (
     1e-3  # than the integrator's tolerances: an error of slow slip turns friction, and costs nothing here
 )
 _RATE = 1e2  # 1/s: what a model says changes less with the velocity
+_FINE = 1e-5  # s: over shorter steps a model is a parabola
 _BEYOND = 1.02  # of the time at which slip stopped: it may stop a little later
 _CLEARLY, _STILL = (
     0.15,
@@ -83,15 +84,16 @@ class ShortStep:
         self._parts = Parts(*parts, dense, ways, straight, np.zeros(3, dtype=np.int64))
         self._limit = t + length
         self.known = self._follow()
+        while self.known and self._is_rough():
+            length = 0.5 * (self.t - t)
+            self._limit, self._short.length[0], self._parts.number[2] = t + length, length, 0
+            self.known = self._follow()
 
     def _follow(self) -> bool:
         """Whether forces are known all the way."""
         short, before = self._short, None
-        said = short.rows, short.response, short.delassus, short.at, short.free, short.normals, short.height
-        if not self._ask(0, self.q, self.v, np.zeros(self._nv)):
+        if not self._ask(0, self.q, self.v, np.zeros(self._nv)) or not self._guess():
             return False
-        for given in said:
-            given[1:] = given[0]
         root = np.sqrt(short.delassus[0].diagonal()[:: self.motion.mechanism.width])
         short.still[:] = _STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root
         for _ in range(_SWEEPS):
@@ -111,6 +113,34 @@ class ShortStep:
             if not all(self._ask(k, *state) for k, state in enumerate(states, start=1)):
                 return False
         return False
+
+    def _is_rough(self) -> bool:
+        """Whether the model is no parabola: closed contacts move where it was not asked."""
+        if self.t - self.started < _FINE:
+            return False
+        state = self.motion.split(self(self.started + 0.75 * (self.t - self.started)))
+        at, rows = self.motion.mechanism.snapshot(self.t, *state), self.motion.contacts
+        root = np.sqrt(self._short.delassus[0].diagonal()[:: self.motion.mechanism.width])
+        still = tolerances.VERIFY_INTEGRATOR * self.fastest * root
+        gap = self.motion.mechanism.model.gaps(at.q)[rows]
+        off = np.abs(at.contact_velocity[rows, 0]) / still, np.abs(gap) / tolerances.VERIFY_GAP
+        return bool(np.max(off) > _CLEARLY)
+
+    def _guess(self) -> bool:
+        """What the model says where the step would lead with the acceleration at its start.
+
+        Were it what the model says at the start, contacts that hold would seem to slip, by ``dJ/dt v``.
+        """
+        start, length = np.zeros(len(self._way.y)), float(self._short.length[0])
+        start[self._nv : 2 * self._nv] = self.v
+        if not find_short_forces(self._short, start, self._way.found):
+            return False
+        acceleration = self._way.found.acceleration.copy()
+        for k, t in ((1, 0.5 * length), (2, length)):
+            moved, v = t * (self.v + 0.5 * t * acceleration), self.v + t * acceleration
+            if not self._ask(k, self.motion.mechanism.model.integrate(self.q, moved, 1.0), v, moved):
+                return False
+        return True
 
     def _slide(self) -> bool:
         """Follow the slip from the start, with what the model says now."""

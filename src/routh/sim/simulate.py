@@ -25,7 +25,7 @@ from routh.sim import flow, zeno
 from routh.sim.contact_forces import Mode, ModeForces
 from routh.sim.flow import Course, Flow, Options, run_mode
 from routh.sim.mechanism import Control, Mechanism
-from routh.sim.mode_motion import ModeMotion, Sample
+from routh.sim.mode_motion import NO_SLIP, ModeMotion, Sample
 from routh.sim.modes import Selection, select
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import StateError, Status
@@ -199,7 +199,7 @@ class Run:
         if np.any(closed & (normal < -tolerance)):
             return self._impact(())
         resting = [int(i) for i in np.flatnonzero(closed & (normal <= tolerance))]
-        selection = self._select(resting, tolerance)
+        selection = self._select(resting, tolerance, followed=True)
         if not selection.choices and resting:
             # slip that the integrator does not know may be none
             selection = self._select(resting, tolerance + self._unknown())
@@ -222,9 +222,14 @@ class Run:
         root = np.sqrt(np.einsum("ij,jk,ik->i", Jn, inverse_mass, Jn))
         return closed, normal, root * (tolerances.REST * self.scale + tolerances.REST_FLOOR * self.fastest)
 
-    def _select(self, resting: list[int], tolerance: Array) -> Selection:
+    def _select(self, resting: list[int], tolerance: Array, *, followed: bool = False) -> Selection:
+        """What the accelerations allow; slip that was ``followed`` until now is known better."""
         snapshot = self.mechanism.snapshot(self.t, self.q, self.v)
-        slipping = np.linalg.norm(snapshot.contact_velocity[:, 1:], axis=1) > tolerance
+        slip = np.linalg.norm(snapshot.contact_velocity[:, 1:], axis=1)
+        slipping = slip > tolerance
+        if followed:
+            slid = [hold.contact for hold in self.mode if not hold.sticks]
+            slipping[slid] |= slip[slid] > NO_SLIP
         slipping[list(self.stopped_slip)] = False
         return select(self.mechanism, snapshot, resting, slipping, self.excluded)
 

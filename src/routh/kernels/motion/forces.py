@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound
 SINGULAR = 1e-11  # singular values below this share of the largest, and reciprocal conditions, count as zero
 MISFIT = tolerances.CONTACT_FORCE
+MOST = 1e4  # units of force: slip in space that turns until it asks for more jams, and the force has no bound
 CLOSINGS = 4  # rounds at most in which gaps are closed
 CLOSED, NOTICED = 1e-15, 1e-10  # m: a gap that is none; one whose closing changes what the model says
 

@@ -15,11 +15,12 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import least
-from routh.kernels.motion.forces import MISFIT, SINGULAR, solve_mode
+from routh.kernels.motion.forces import MISFIT, MOST, SINGULAR, solve_mode
 from routh.kernels.motion.runge_kutta import (
     BEFORE,
     DONE,
     END,
+    LONGEST,
     NOW,
     POWERS,
     UNKNOWN,
@@ -62,6 +63,9 @@ def slide(motion: Motion, parts: Parts) -> int:
     write_slope(motion, motion.y, motion.slope)
     held = short.held
     for k in range(len(parts.length)):
+        begins = _begins(motion)
+        # slip leaves what has no direction of its own by a multiple, not by orders
+        clock[LONGEST] = clock[END] - parts.t[0] if begins == 0.0 else max(clock[NOW] - parts.t[0], begins)
         for i in range(len(held.mu)):
             parts.straight[k, i] = held.straight[i]
             for a in range(held.way.shape[1]):
@@ -122,6 +126,38 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
 
 
 @kernel
+def _begins(motion: Motion) -> float:
+    """Slip without a direction of its own keeps its line; a time, s, in which it remains so slow, or 0.
+
+    Were its direction that of such slip, errors across it of 1e-13 m/s would turn friction by 1e-4.
+    """
+    short, found, shortest, moves = motion.short, motion.found, 0.0, False
+    if short is None:
+        return shortest
+    held, m, width = short.held, found.force.shape[0], found.force.shape[1]
+    nv = len(short.now)
+    for i in range(m):
+        if held.sticks[i] or held.mu[i] == 0.0:
+            continue
+        square = 0.0
+        for a in range(1, width):
+            slip = 0.0
+            for j in range(nv):
+                slip += found.rows[i * width + a, j] * motion.y[nv + j]
+            square += slip * slip
+        slow = math.sqrt(square) <= short.slowest
+        moves = moves or slow or held.straight[i]
+        if slow:
+            held.straight[i] = True
+            time = short.slowest / found.unit[1, i]
+            shortest = time if shortest == 0.0 else min(shortest, time)
+    if moves:
+        find_short_forces(short, motion.y, found)
+        write_slope(motion, motion.y, motion.slope)
+    return shortest
+
+
+@kernel
 def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
     """Whether slip i slows down and is none already; whether it stops so soon that it keeps to its line.
 
@@ -146,8 +182,9 @@ def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
     speed, size = math.sqrt(speed), math.sqrt(square)
     across = math.sqrt(max(square - along * along, 0.0))
     soon = speed * (across + BEND * speed) < ASIDE * size
-    # slip that begins is as slow
-    return along < 0.0 and speed < short.still[i], along < 0.0 and speed > short.slowest and soon
+    # slip that begins is as slow, and what it is accelerated by is at first the integrator's error across it
+    slows = along < -BROKEN * found.unit[1, i] and speed < short.still[i]
+    return slows, along < 0.0 and speed > short.slowest and soon
 
 
 @kernel
@@ -245,6 +282,10 @@ def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
             seen.rate[n, c] = total
         at = 1 + len(found.force)
         seen.margin[n, 0] = MISFIT - found.residual[0]
+        for i in range(len(found.force)):
+            seen.margin[n, 0] = min(
+                seen.margin[n, 0], 1.0 - abs(found.force[i, 0]) / (MOST * found.unit[0, i])
+            )
         for i in range(len(found.force)):
             rub = 0.0
             for a in range(found.force.shape[1]):
