@@ -9,6 +9,7 @@ import numpy as np
 from routh import tolerances
 from routh.laws.base import ImpactLaw, ImpactResult, has_ended, in_phases
 from routh.laws.cone_program import Cones
+from routh.lcp.convex import nonnegative_least_squares
 from routh.problem import ImpactProblem
 from routh.status import Status
 from routh.validation import Array, integer, real
@@ -70,15 +71,13 @@ class ChatterjeeRuina(ImpactLaw):
 
     def _round(self, problem: ImpactProblem, v: Array, cones: Cones) -> Array:
         """The impulses (nc, 1 + nt) of one application of the law."""
-        from scipy.optimize import nnls  # half a second, not on the way to a sample of another law
-
         sizes = problem.scaling.impulse
         scale = np.repeat(sizes, 1 + problem.nt) / problem.scaling.speed
         columns = (problem.impulse_columns * scale).reshape(problem.nv, problem.nc, -1)
         momentum = v @ problem.cholesky / problem.scaling.speed
         normals = columns[:, :, 0]
         stacked = np.concatenate([normals, _EVEN * np.eye(problem.nc)])
-        first, _ = nnls(stacked, np.concatenate([-momentum, np.zeros(problem.nc)]), maxiter=30 * problem.nc)
+        first, _ = nonnegative_least_squares(stacked, np.concatenate([-momentum, np.zeros(problem.nc)]))
         pushing = first > _EVEN**2 * first.max()
         stop = np.zeros((problem.nc, 1 + problem.nt))  # P_I
         stop[pushing, 0] = _least(normals[:, pushing], -momentum)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh import tolerances
+from routh.lcp.convex import nonnegative_least_squares
 from routh.lcp.solve import LCPResult, default_units, natural_residual
 from routh.status import CapacityError, Status
 from routh.validation import Array, real_array
@@ -125,12 +126,10 @@ def _of_regular(rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[tupl
 
 def _of_singular(rows: np.ndarray, blocks: Array, rights: Array) -> Iterator[tuple[np.ndarray, Array]]:
     """The same of blocks that are not invertible, one point each."""
-    from scipy.optimize import nnls  # half a second, not on the way to a sample
-
     nearest = np.linalg.pinv(blocks) @ rights[:, :, None]  # no numbers of any sign come nearer
     misfits = np.linalg.norm(blocks @ nearest - rights[:, :, None], axis=(1, 2))
     consistent = misfits < 2.0 * tolerances.RESIDUAL
     for row, block, right in zip(rows[consistent], blocks[consistent], rights[consistent], strict=True):
-        value, misfit = nnls(block, right, maxiter=30 * len(right))
+        value, misfit = nonnegative_least_squares(block, right)
         if misfit < tolerances.RESIDUAL:
             yield row, value
