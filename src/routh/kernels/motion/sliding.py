@@ -101,7 +101,6 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
         if held.sticks[i]:
             over = over or math.sqrt(rub) > held.mu[i] * push + BROKEN * found.unit[0, i]
         elif held.mu[i] > 0.0:
-            _keep_last_way(motion, parts, k, i)
             backwards = -_along(motion, i, v)
             slows, straight = _fades(motion, i, v)
             if slows or backwards > NOISE * short.slowest:
@@ -124,26 +123,6 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
             for a in range(width - 1):
                 held.way[i, a] = found.way[i, a]
     return over and parts.number[2] == 0
-
-
-@kernel
-def _keep_last_way(motion: Motion, parts: Parts, k: int, i: int) -> None:
-    """Slip that has become too slow for a direction of its own in part k keeps the last one that it had."""
-    short, found, square = motion.short, motion.found, 0.0
-    nt, nv = found.way.shape[1], len(found.acceleration)
-    if short is None or short.held.straight[i] or _along(motion, i, motion.y[nv : 2 * nv]) <= 0.0:
-        return
-    for a in range(nt):
-        slip = 0.0
-        for j in range(nv):
-            slip += found.rows[i * (1 + nt) + 1 + a, j] * motion.y[nv + j]
-        found.way[i, a] = slip
-        square += slip * slip
-    speed = math.sqrt(square)
-    for a in range(nt):
-        found.way[i, a] /= speed
-        if NOISE * short.slowest < speed <= short.slowest:
-            parts.way[k, i, a] = short.held.way[i, a] = found.way[i, a]
 
 
 @kernel
