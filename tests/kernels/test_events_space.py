@@ -367,3 +367,24 @@ def test_contacts_that_jam_return_no_more_than_their_share_or_say_that_rounding_
         stored, returned = found.stored[k], found.returned[k]
         assert np.all(returned - problem.restitution**2 * stored <= 1e-6 * before)
         assert found.kinetic_energy[k] - before <= np.sum(returned - stored) + 1e-6 * before
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5])
+@pytest.mark.parametrize("facets", [None, 8])
+def test_a_sample_reads_nothing_that_it_has_not_written(facets, restitution):
+    """On a GPU scratch holds anything at first."""
+    problem = routh.systems.impact("box-drop", velocity=(0.3, 0.1, 0.0)).replace(restitution=restitution)
+    dirs = CONE if facets is None else facet_directions(2, facets)
+    n, nc, rows = 8, problem.nc, make_rows([problem])
+    drawn = make_draw(n, seed=1, row=0, rates=0, persistence=0.6, poisson=False, tolerance=1e-6)
+    clean, spoiled = (make_outputs(rows, n, elastic=restitution > 0.0) for _ in range(2))
+    for sample in range(n):
+        for out in (clean, spoiled):
+            work = workspace(nc)
+            for array in work if out is spoiled else ():
+                array[:] = -1 if array.dtype == np.int64 else np.nan  # of flags: True
+            books = None if restitution == 0.0 else 0
+            run_range(rows, drawn, out, work, dirs, books, None, sample, sample + 1)
+    assert np.all(clean.status == Status.SOLVED)
+    for one, other in zip(clean, spoiled, strict=True):
+        np.testing.assert_array_equal(one, other)

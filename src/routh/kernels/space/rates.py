@@ -94,13 +94,13 @@ def begin_rates(work: SpaceWork, nc: int) -> int:
     unknown = 0
     for i in range(nc):
         at = 3 * i
-        normal, friction = 0.0, 0.0
+        normal, f0, f1 = 0.0, 0.0, 0.0
         if work.role[i] == DRIVEN:
             normal = work.weight[i]
-            if work.slip[i] == SLIDE:
+            if work.slip[i] == SLIDE:  # of others there may be no direction yet
                 friction = -work.mu[i] * normal
-        work.rate[at] = normal
-        work.rate[at + 1], work.rate[at + 2] = friction * work.slide0[i], friction * work.slide1[i]
+                f0, f1 = friction * work.slide0[i], friction * work.slide1[i]
+        work.rate[at], work.rate[at + 1], work.rate[at + 2] = normal, f0, f1
         if work.role[i] == HELD or (needs_sweeps(work.slip[i]) and work.role[i] == DRIVEN):
             unknown += 1
     return unknown
