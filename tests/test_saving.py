@@ -177,13 +177,13 @@ def changed(path, **changes):
     ("changes", "words"),
     [
         ({"batch_v": lambda a: a[:, :1]}, "v: got shape"),
-        ({"batch_size": lambda a: a + np.int32(5)}, "size: got more"),
+        ({"batch_size": lambda a: a + np.int32(5)}, "size: larger than"),
         ({"batch_M": lambda a: a.astype(np.float32)}, "M: got shape"),
         ({"batch_mu": lambda a: a - 9.0}, "mu: row 0 is negative"),
         ({"status": lambda a: a + np.int8(77)}, "status: got 77"),
         ({"impulse": lambda a: a[..., :1]}, "impulse: got shape"),
         ({"parts": lambda a: np.array("[" * 100_000)}, "that this version can read"),
-        ({"parts": lambda a: np.array(str(a).replace('"A"', "3, 4"))}, "names: got"),
+        ({"parts": lambda a: np.array(str(a).replace('"A"', "3, 4"))}, "names: there are not as many"),
     ],
 )
 def test_batches_that_do_not_belong_together_are_refused(tmp_path, changes, words):

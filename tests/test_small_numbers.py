@@ -53,7 +53,7 @@ def test_bounds_where_nothing_moves(level):
 @pytest.mark.parametrize(
     ("field", "factor", "told"),
     [
-        ("v", 1e-300, "v: got at most"),
+        ("v", 1e-300, "v: its largest entry"),
         ("M", 1e-310, "M: got"),
         ("M", 1e-100, "M: got"),
         ("Jn", 1e-100, "Jn: row 0"),
