@@ -195,9 +195,11 @@ def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, i
 
 def _principal(points: Array) -> Array:
     """Points (n, d) about their mean in their principal axes, where boxes around them are tight: (d, n)."""
-    centred = points - np.full(len(points), 1.0 / len(points)) @ points
-    _, axes = np.linalg.eigh(centred.T @ centred)
-    return np.ascontiguousarray(axes.T @ centred.T)
+    mean = np.full(len(points), 1.0 / len(points)) @ points
+    _, axes = np.linalg.eigh(points.T @ points - len(points) * np.outer(mean, mean))
+    turned = axes.T @ points.T
+    turned -= (axes.T @ mean)[:, None]
+    return turned
 
 
 def _extremes(spots: Array) -> tuple[float, int, int]:
