@@ -257,3 +257,24 @@ def test_a_source_that_changed_after_its_import_is_not_compiled(tmp_path):
     path.write_text("def twice(x):\n    return 3.0 * x\n")
     with pytest.raises(TypeError, match=r"changing.py:1: kernel twice: the source has changed"):
         kernel(names["twice"])(1.0)
+
+
+def test_every_kernel_is_known_again_by_another_process():
+    """What a digest is made of must not be an address, an order of sets or anything else of one process."""
+    code = """
+import importlib, pkgutil, routh.kernels
+from routh.compiling.cache import digest_of
+for found in pkgutil.walk_packages(routh.kernels.__path__, "routh.kernels."):
+    for name, value in sorted(vars(importlib.import_module(found.name)).items()):
+        if hasattr(value, "py_func"):
+            print(found.name, name, digest_of(value))
+"""
+    environments = ({**os.environ, "PYTHONHASHSEED": seed} for seed in "12")
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+        ).stdout.splitlines()
+        for env in environments
+    )
+    assert len(first) > 300
+    assert [one for one in first if one not in second] == []

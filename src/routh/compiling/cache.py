@@ -158,6 +158,8 @@ def _described(value: Foreign, names: tuple[str, ...], known: dict[Foreign, str]
         return f"{name_of(value)}{fields}{_described(used, (), known)}"
     if callable(value):
         return name_of(value)
+    if hasattr(type(value), "__get__"):  # a property, whose repr is its address: kernels cannot use it
+        return name_of(type(value))
     return f"{name_of(type(value))}:{value!r}"
 
 
