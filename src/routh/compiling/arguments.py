@@ -48,11 +48,10 @@ PyBuffer_IsContiguous = CFunction("PyBuffer_IsContiguous")
 
 
 def kernel(function: Plain) -> Foreign:
-    """A function that `pack` calls; what Python calls needs `pack` itself."""
+    """A function that `pack` calls: no more than a mark, since calling a kernel takes `pack`."""
     return SimpleNamespace(py_func=function)
 
 
-@kernel
 def pack(value: int, place: int) -> int:
     """Write words and keys of what is at the address ``value`` into the room at ``place``.
 

@@ -26,20 +26,9 @@ Q1, Q2, Q3, Q4, Q5 = (
     -3.33333333333331316428e-02, 1.58730158725481460165e-03, -7.93650757867487942473e-05,
     4.00821782732936239552e-06, -2.01099218183624371326e-07,
 )  # fmt: skip
-R1, R2, R3, R4, R5, R6 = (
-    5.99999999999994648725e-01, 4.28571428578550184252e-01, 3.33333329818377432918e-01,
-    2.72728123808534006489e-01, 2.30660745775561754067e-01, 2.06975017800338417784e-01,
-)  # fmt: skip
-# 2 / (3 ln 2), log2 of 3/2 and ln 2, each in two parts
-CP, CP_HIGH, CP_LOW = 9.61796693925975554329e-01, 9.61796700954437255859e-01, -7.02846165095275826516e-09
-LOG2_OF_1_5_HIGH, LOG2_OF_1_5_LOW = 5.84962487220764160156e-01, 1.35003920212974897128e-08
-LN2 = 6.93147180559945286227e-01
-LN2_ABOVE, LN2_BELOW = 6.93147182464599609375e-01, -1.90465429995776804525e-09
 FRACTION, ONE, EXPONENT = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x3FF0000000000000), np.uint64(0x7FF)
 HALF, SIGNED = np.uint64(0x3FE0000000000000), np.uint64(0x800FFFFFFFFFFFFF)
 FIRST = np.uint64(52)  # place of the exponent
-FRONT = np.uint64(0xFFFFFFFF00000000)  # of which products are exact
-SQRT3, SQRT1_5 = math.sqrt(3.0), math.sqrt(1.5)
 SQRT2, SMALLEST_NORMAL, UP = math.sqrt(2.0), 2.0**-1022, 2.0**54
 LARGEST, LEAST = 709.782712893384, -745.2  # whose exponentials are still finite, and not yet zero
 VANISHES = -38.9  # exp of it is below half a unit of 1
@@ -153,82 +142,9 @@ def expm1(x: float) -> float:
     return ((x - (e + power_of_two(-k))) + 1.0) * power_of_two(k)
 
 
-def front_of(x: float) -> float:
-    """A float without the lower half of its bits."""
-    return float_of(bits_of(x) & FRONT)
-
-
 def pow(x: float, y: float) -> float:
-    """x to the power of y; NaN of a negative x, unless y is whole."""
-    if y == 0.0 or x == 1.0:
-        return 1.0
-    if x != x or y != y:
-        return math.nan
-    sign = 1.0
-    if x < 0.0 or bits_of(x) > bits_of(math.inf):  # -0, too
-        whole = abs(y) >= 2.0**53 or math.floor(y) == y
-        if not whole and x < 0.0 and x > -math.inf:
-            return math.nan
-        sign = -1.0 if whole and abs(y) < 2.0**53 and math.floor(y) % 2 != 0 else 1.0
-        x = abs(x)
-    if x == 0.0 or x == math.inf:
-        return sign * (0.0 if (x == 0.0) == (y > 0.0) else math.inf)
-    if x == 1.0:
-        return sign
-    if not abs(y) < 2.0**62:
-        return sign * (math.inf if (x > 1.0) == (y > 0.0) else 0.0)
-    return sign * power_of_normal(x, y)
-
-
-def power_of_normal(x: float, y: float) -> float:
-    """x^y of a positive finite x: by log2 of x in two parts, to more bits than a float has."""
-    n = 0
-    if x < SMALLEST_NORMAL:
-        x *= UP
-        n = -54
-    bits = bits_of(x)
-    n += int((bits >> FIRST) & EXPONENT) - 1023
-    m = float_of((bits & FRACTION) | ONE)
-    base, base_high, base_low = 1.0, 0.0, 0.0
-    if m > SQRT3:
-        m *= 0.5
-        n += 1
-    elif m > SQRT1_5:
-        base, base_high, base_low = 1.5, LOG2_OF_1_5_HIGH, LOG2_OF_1_5_LOW
-    u, v = m - base, 1.0 / (m + base)
-    ss = u * v  # (m - base) / (m + base), in the parts s and more
-    s = front_of(ss)
-    t = front_of(m + base)
-    more = v * ((u - s * t) - s * (m - (t - base)))
-    square = ss * ss
-    r = square * square * (R1 + square * (R2 + square * (R3 + square * (R4 + square * (R5 + square * R6)))))
-    r += more * (s + ss)
-    square = s * s
-    t = front_of(3.0 + square + r)
-    rest = r - ((t - 3.0) - square)
-    u, v = s * t, more * t + rest * ss
-    high = front_of(u + v)
-    low = v - (high - u)
-    z_high, z_low = CP_HIGH * high, CP_LOW * high + low * CP + base_low
-    log2 = front_of(((z_high + z_low) + base_high) + n)
-    log2_rest = z_low - (((log2 - n) - base_high) - z_high)
-    y_front = front_of(y)
-    low, high = (y - y_front) * log2 + y * log2_rest, y_front * log2
-    z = low + high
-    if z > 1025.0:
-        return math.inf
-    if z < -1080.0:
-        return 0.0
-    k = math.floor(z + 0.5)
-    high -= k
-    t = front_of(low + high)
-    u, v = t * LN2_ABOVE, (low - (t - high)) * LN2 + t * LN2_BELOW
-    z = u + v
-    w = v - (z - u)
-    t = z * z
-    c = z - t * (P1 + t * (P2 + t * (P3 + t * (P4 + t * P5))))
-    r = (z * c) / (c - 2.0) - (w + z * w)
-    return ldexp(1.0 - (r - z), k)
+    """x to the power of y; NaN of a negative x. An error of log is multiplied by the exponent's size."""
+    return 1.0 if y == 0.0 else exp(y * log(x))
 
 
 def whole_power(x: float, k: int) -> float:

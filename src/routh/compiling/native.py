@@ -122,8 +122,9 @@ class Kernel:
         return disk.digest_of(self)
 
     def key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
-        """Under which the code for arguments of these kinds is kept."""
-        return key_of(self._digest, kinds, *more)
+        """Under which the code for arguments of these kinds is kept: a digest of all that it is made from."""
+        made_from = machine_words(), disk.digest_of_translator(), self._digest, list(map(named, kinds)), *more
+        return hashlib.sha256(repr(made_from).encode()).hexdigest()
 
 
 # machine code
@@ -192,12 +193,6 @@ def link(code: bytes, name: str) -> int:
         return int(_engine().get_function_address(name))
 
 
-def key_of(digest: str, kinds: tuple[Kind, ...], *more: Foreign) -> str:
-    """Of code that is made from sources with this digest, for arguments of these kinds."""
-    words = machine_words(), disk.digest_of_translator(), digest, list(map(named, kinds)), *more
-    return hashlib.sha256(repr(words).encode()).hexdigest()
-
-
 def kept_or_made(name: str, key: str, make: Callable[[], tuple[Kind, bytes]]) -> tuple[Kind, bytes]:
     """The kind of a result, and code, from disk, or made and kept there."""
     found = disk.load(name, key)
@@ -233,16 +228,10 @@ def linked(
 @cache
 def _packer() -> Callable[[tuple[Foreign, ...], int], int]:
     """The function that writes down arguments: see `routh.compiling.arguments`."""
-
-    def make() -> tuple[Kind, bytes]:
-        program, listed = Program(), "(i64 %value, i64 %room)"
-        name, result = program.function(pack, ("i", "i"))
-        door = f"define i64 @routh.pack{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}"
-        return result, emitted(f"{program.text()}\n{door}")
-
-    _, code = kept_or_made("arguments", key_of("", ()), make)
     function = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.py_object, ctypes.c_void_p)
-    found: Callable[[tuple[Foreign, ...], int], int] = function(link(code, "routh.pack"))
+    found: Callable[[tuple[Foreign, ...], int], int] = function(
+        linked(Kernel(pack), ("i", "i"), python_door).address
+    )
     return found
 
 
@@ -277,6 +266,12 @@ def c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str
     listed = ", ".join(f"ptr %a{k}" for k in range(len(kinds)))
     given = ", ".join(f"ptr %a{k}, i64 %n" for k in range(len(kinds)))
     return f'define void @"{symbol}"({listed}, i64 %n) nounwind {{\ncall void @{name}({given})\nret void\n}}'
+
+
+def python_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
+    """For `pack`: as a function of C with the address of a tuple of Python and that of a room."""
+    listed = "(i64 %value, i64 %room)"
+    return f'define i64 @"{symbol}"{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}'
 
 
 # results
