@@ -105,6 +105,10 @@ ZENO_MOMENTUM = 1e-7
 #: Zeno: ratios of successive cycles that agree within this are one geometric sequence.
 ZENO_RATIO = 1e-3
 
+#: Hops lower than CLOSED_GAP are taken in one implicit step, of at most this, s: three times what a hop of
+#: that height lasts on Earth, 2.9e-5 s.
+SETTLING = 1e-4
+
 # Checking a trajectory (`routh.sim.verify`). The numbers follow from what the simulator promises by
 # default: an integrator with rtol 1e-9 and atol 1e-10, contacts closed within CLOSED_GAP, laws that leave
 # less than REST. Measured by `python benchmarks/simulation.py futures` (worst shares of what is allowed).

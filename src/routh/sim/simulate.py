@@ -27,6 +27,7 @@ from routh.sim.flow import Course, Flow, Options, run_mode
 from routh.sim.mechanism import Control, Mechanism
 from routh.sim.mode_motion import NO_SLIP, ModeMotion, Sample
 from routh.sim.modes import Selection, select
+from routh.sim.settling import settle
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import StateError, Status
 from routh.validation import Array, integer, real
@@ -257,6 +258,8 @@ class Run:
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
         """Let the law resolve an impact of all simultaneous contacts; t and q stand still (HP23 (49))."""
+        if not without_collision and self._settles():
+            return None
         problem, rows = self._colliding()
         approach = float(max(-(problem.Jn @ problem.v).min(), 0.0))
         names = [self.mechanism.names[i] for i in without_collision]
@@ -290,6 +293,25 @@ class Run:
             self.impacts.append(Impact(self.t, self.record.index, took_part, approach))
             self._extrapolate()
 
+    def _settles(self) -> bool:
+        """Whether the impacts from here on were hops too low to open a contact, which one step has taken."""
+        law = self.settings.law
+        elastic = any(info.restitution > 0.0 for info in self.mechanism.model.contacts)
+        if not isinstance(law, SetValued) or elastic or self.settings.simultaneity.gap is not None:
+            return False
+        stopping = Simultaneous(friction=law.friction, facets=law.facets)
+        noise, end = self._contacts()[2], self.settings.end
+        found = settle(self.mechanism, self.t, self.q, self.v, noise, stopping, end)
+        if found is None or not self.record.s[-1] + (found.t - self.t) > self.record.s[-1]:
+            return False
+        self.t, self.q, self.v = found.t, found.q, found.v
+        self.scale = self.mechanism.speed(self.q, self.v)
+        self.at_once, self.impacts = 0, []
+        self.mode, self.excluded, self.stopped_slip = (), set(), set()
+        self.record.add(self.t, self.q, self.v, found.impulse)
+        self.record.event("settle", found.contacts, friction=law.friction, facets=law.facets)
+        return True
+
     def _colliding(self) -> tuple[ImpactProblem, list[int]]:
         """The impact of now, and the numbers of its contacts.
 
@@ -315,8 +337,8 @@ class Run:
     ) -> tuple[ImpactLaw, ImpactResult]:
         """The outcome, and the law that gave it.
 
-        Draws let bodies that settle hop on and on. A hop too low to open a contact is none: then all contacts
-        stop at once, where that has a solution.
+        Draws let bodies that settle hop on and on. A hop too low to open a contact is none: where `_settles`
+        found no step, all contacts stop at once, if that has a solution.
         """
         law = self.settings.law
         if isinstance(law, SetValued) and not without_collision and not np.any(problem.restitution > 0.0):
@@ -509,7 +531,7 @@ def simulate(
     model, state : where the motion starts; ``state.t`` is the first time. Penetration is refused.
     duration : s, > 0.
     law : the impact law; default `routh.laws.SetValued`. Where its hops would be lower than what closes a
-        contact (1e-9 m), all contacts stop at once instead.
+        contact (1e-9 m), all contacts settle instead, in a step of at most 1e-4 s (event "settle").
     control : inputs as feedback, ``u = control(t, q, v)``, handed to ``model.bias``.
     seed : of every draw; equal seeds give equal motions. ``stream`` picks one of the futures: number 0 draws
         all its outcomes; those above begin far apart, see `routh.simulate_many`.

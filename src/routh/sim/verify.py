@@ -9,7 +9,8 @@ Every sample and every interval between samples is held against HP23 (53) with t
 * impacts: t and q stand still, momentum is balanced, no impulse where all closed contacts separate, open ones
   push only if they would have touched within the window that the event names, and the
   increments meet the conditions of their law: (72) for implicit steps, (39) along Routh's path;
-* accumulation points: the times really decay, and momentum balances across the gap.
+* accumulation points: the times really decay, and momentum balances across the gap; steps in which hops too
+  low to open a contact end: impulses balance momentum, lie in the cone and are against the slip at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from routh.models.simultaneity import TOUCHING
 from routh.results import PathKind
 from routh.sim.trajectory import Event, Trajectory
 from routh.text import for_terminal
-from routh.validation import Array
+from routh.validation import Array, Options
 
 _ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
 _TURNS = 8  # parts of an interval over which rotations are added up
@@ -231,9 +232,7 @@ def check_impact(e: Evidence, i: int) -> None:
         e.book.note("impact only where nothing separates", i, slowest, 1.0)
     size = max(float(np.abs(impulse).max()), _ROUNDING * float(e.before_impact[i]) / float(e.root(q).max()))
     kind = data.get("path", PathKind.TOTAL)
-    directions = None
-    if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
-        directions = facet_directions(2, data.get("facets"))
+    directions = _directions(e, data)
     # (72c), (72d) at the end of an implicit increment; (38), (16) in the middle of a straight piece
     velocity = J @ (after if kind == PathKind.IMPLICIT else 0.5 * (before + after))
     for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1) > 0.0)):
@@ -248,6 +247,39 @@ def check_impact(e: Evidence, i: int) -> None:
             e.book.note("normal impulses dissipate", i, power, size * unsure, c)
         slip = velocity[c, 1:]
         e.dissipation(i, c, impulse[c], slip, size=size, noise=unsure, directions=directions)
+
+
+def _directions(e: Evidence, data: Options) -> Array | None:
+    """Of friction, (k, nt), by the data of an event; None where it has all."""
+    if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
+        return facet_directions(2, data.get("facets"))
+    return None
+
+
+def check_settling(e: Evidence, i: int, event: Event) -> None:
+    """(47) and (52) over a step in which hops too low to open a contact come to their end.
+
+    What pushes is closed at both ends and rests at the second, and what rose at the first was back by then:
+    it came no higher than a parabola. Time is short, and friction is against the slip at the second end.
+    """
+    trajectory, impulse = e.trajectory, e.impulses[i]
+    t, q, v0, v1 = trajectory.t[i], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
+    before, after, noise = e.J(q) @ v0, e.J(q) @ v1, e.noise(q, e.settling[i])
+    skipped = float(t - trajectory.t[i - 1])
+    e.book.note("time of settling", i, skipped, tolerances.SETTLING)
+    smooth = skipped * e.smooth_force(t, q, v0)
+    unexplained = e.model.mass(q) @ (v1 - v0) - np.tensordot(impulse, e.J(q), axes=2) - smooth
+    e.momentum("momentum of settling", i, unexplained, tolerances.VERIFY_ZENO)
+    size, directions = float(np.abs(impulse).max(initial=0.0)), _directions(e, event.data)
+    for c in map(int, np.flatnonzero(e.gaps[i] <= tolerances.CLOSED_GAP)):
+        e.book.note("no approach after impacts", i, -float(after[c, 0]), float(noise[c]), c)
+    for c in map(int, np.flatnonzero(np.abs(impulse).max(axis=1, initial=0.0) > 0.0)):
+        furthest = max(float(e.gaps[i - 1, c]), float(e.gaps[i, c]), 0.25 * skipped * float(before[c, 0]))
+        e.book.note("force at a distance", i, furthest, tolerances.VERIFY_GAP * e.reach[i], c)
+        e.book.note("force while separating", i, abs(float(after[c, 0])), float(noise[c]), c)
+        e.cone(i, c, impulse[c], size)
+        slip = after[c, 1:]
+        e.dissipation(i, c, impulse[c], slip, size=size, noise=float(noise[c]), directions=directions)
 
 
 def check_accumulation(e: Evidence, i: int, event: Event) -> None:
@@ -461,10 +493,11 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
         return book
     evidence = Evidence(model, trajectory, control)
     _check_samples(evidence)
-    zeno = {event.index: event for event in trajectory.events if event.kind == "zeno"}
+    special = {"zeno": check_accumulation, "settle": check_settling}
+    skips = {event.index: event for event in trajectory.events if event.kind in special}
     for i in range(1, len(trajectory)):
-        if i in zeno:
-            check_accumulation(evidence, i, zeno[i])
+        if i in skips:
+            special[skips[i].kind](evidence, i, skips[i])
         elif trajectory.t[i] == trajectory.t[i - 1]:
             check_impact(evidence, i)
         else:

@@ -1,0 +1,93 @@
+"""Hops too low to open a contact, taken in one implicit step.
+
+Light feet that land beside each other throw each other up, ever lower: geometric sequences of impacts, a
+nanometre high and less, of which most events of a robot's motion would be part. Time stepping takes such a
+sequence at once: the impact law is given the velocity that the smooth forces would lead to, and its impulses
+are those of all hops and of what contacts carry between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routh import tolerances
+from routh.laws import Simultaneous
+from routh.problem import ImpactProblem
+from routh.sim.mechanism import Mechanism
+from routh.status import Status
+from routh.validation import Array
+
+_HOPS = 2.0  # a step takes as many of the longest hop: those that follow it are shorter
+_DUST = 1e-12  # share of the largest impulse that a solver leaves at a contact without one
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Where a step ends, and what came about in it."""
+
+    t: float  # s
+    q: Array
+    v: Array
+    impulse: Array  # (nc, 1 + nt) N s
+    contacts: tuple[int, ...]  # that rest
+
+
+def settle(
+    mechanism: Mechanism, t: float, q: Array, v: Array, noise: Array, law: Simultaneous, end: float
+) -> Settled | None:
+    """The state after the hops of now, at most at ``end`` (s); None where something speaks against it.
+
+    A single contact has no such sequence. Every closed contact that approaches has to come to rest, from no
+    more than what a hop of `tolerances.CLOSED_GAP` brings; ``noise`` (nc,) m/s are velocities that are none.
+    The step is two such hops long. If contacts still fly then, as they do where feet carry each other, it is
+    tried whether `tolerances.ZENO_REMAINING` brings all to rest.
+    """
+    normal = mechanism.normal_velocity(q, v)
+    closed = mechanism.model.gaps(q) <= tolerances.CLOSED_GAP
+    hops = closed & (normal < -noise)
+    pull = -mechanism.snapshot(t, q, v).free @ mechanism.J(q)[:, 0].T
+    if closed.sum() < 2 or not np.all(normal[hops] ** 2 < 2.0 * tolerances.CLOSED_GAP * pull[hops]):
+        return None
+    length = _HOPS * float((-2.0 * normal[hops] / pull[hops]).max())
+    if not length < min(tolerances.SETTLING, end - t):
+        return None
+    found = _stepped(mechanism, t, q, v, noise, law, length)
+    if found is None or hops[list(found.contacts)].sum() < hops.sum():
+        return None
+    flying, span = mechanism.normal_velocity(found.q, found.v), tolerances.ZENO_REMAINING
+    flies = closed & (flying > noise)
+    if length < span < end - t and flies.any() and np.all(flying[flies] < pull[flies] * span):
+        longer = _stepped(mechanism, t, q, v, noise, law, span)
+        if longer is not None and len(longer.contacts) == closed.sum():
+            found = longer
+    return found
+
+
+def _stepped(
+    mechanism: Mechanism, t: float, q: Array, v: Array, noise: Array, law: Simultaneous, length: float
+) -> Settled | None:
+    """One implicit step of this length, s; None where its hops are too high, or an open contact closes."""
+    model, gap = mechanism.model, mechanism.model.gaps(q)
+    length = (t + length) - t
+    at = mechanism.snapshot(t + length, model.integrate(q, v, length), v)
+    rows = np.flatnonzero(gap <= tolerances.CLOSED_GAP)
+    J, mu = at.J[rows], mechanism.mu[rows]
+    result = law(ImpactProblem(model.mass(at.q), J[:, 0], J[:, 1:], mu, v + length * at.free))
+    velocity = J @ result.v
+    push = result.impulse[:, 0]
+    rests = (push > _DUST * push.max()) & (np.abs(velocity[:, 0]) <= noise[rows])
+    rises = 0.25 * length * mechanism.normal_velocity(q, v)[rows]  # of a hop of that length
+    if result.status is not Status.SOLVED or np.any(rises[rests] > tolerances.CLOSED_GAP):
+        return None
+    impulse = np.zeros((mechanism.nc, mechanism.width))
+    impulse[rows[rests]] = result.impulse[rests]
+    v1 = v + length * at.free + at.inverse_mass @ (impulse.ravel() @ at.J.reshape(impulse.size, -1))
+    contacts = tuple(rows[rests].tolist())
+    q1 = mechanism.close(model.integrate(q, 0.5 * (v + v1), length), contacts)
+    if np.any((model.gaps(q1) <= tolerances.CLOSED_GAP) & (gap > tolerances.CLOSED_GAP)):
+        return None
+    slips = np.linalg.norm(velocity[rests, 1:], axis=1) > noise[rows[rests]]
+    groups = rows[rests][~slips].tolist(), rows[rests][slips].tolist()
+    return Settled(t + length, q1, mechanism.hold(q1, v1, *groups), impulse, contacts)

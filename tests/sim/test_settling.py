@@ -1,0 +1,102 @@
+"""Hops too low to open a contact: one implicit step, and what `verify` asks of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import routh
+from routh import tolerances
+from routh.laws import Simultaneous
+from routh.models.planar import PlanarModel, PlaneContact, box
+from routh.sim import Event, verify
+from routh.sim.mechanism import Mechanism
+from routh.sim.settling import settle
+
+WIDTH, HEIGHT, GRAVITY = 1.0, 0.5, 9.81
+
+
+def plank(mu=0.5):
+    corners = {"A": (-0.5 * WIDTH, -0.5 * HEIGHT), "B": (0.5 * WIDTH, -0.5 * HEIGHT)}
+    contacts = [PlaneContact(name, "plank", point=point, mu=mu) for name, point in corners.items()]
+    return PlanarModel([box("plank", WIDTH, HEIGHT, mass=1.0)], contacts)
+
+
+LYING = np.array([0.0, 0.5 * HEIGHT, 0.0])
+
+
+def settled(v, q=LYING, mu=0.5, end=1.0):
+    return settle(Mechanism(plank(mu)), 0.0, q, np.array(v), np.full(2, 1e-15), Simultaneous(), end)
+
+
+@pytest.mark.parametrize("slip", [0.0, 3e-5, -2e-3])
+def test_a_low_hop_ends_at_rest_with_the_impulses_of_its_time(slip):
+    fall = 1e-5
+    found = settled([slip, 0.0, 2.0 * fall / WIDTH])  # A falls, B rises as fast
+    assert found.contacts == (0, 1)
+    # B falls faster than gravity where A carries all: it comes down within the hops that the step takes
+    assert 0.0 < found.t <= 4.0 * fall / GRAVITY
+    assert np.abs(found.v[1:]).max() < 1e-15
+    kept = np.sign(slip) * max(abs(slip) - 0.5 * (GRAVITY * found.t), 0.0)  # friction 0.5 under its weight
+    assert found.v[0] == pytest.approx(kept, abs=1e-9 * abs(slip) + 1e-15)
+    assert found.impulse[:, 0].sum() == pytest.approx(GRAVITY * found.t, rel=1e-9)
+    assert np.all(np.abs(found.impulse[:, 1]) <= 0.5 * found.impulse[:, 0] * (1.0 + 1e-12))
+
+
+def test_what_speaks_against_it():
+    highest = np.sqrt(2.0 * GRAVITY * tolerances.CLOSED_GAP)
+    assert settled([0.0, -0.9 * highest, 0.0]) is not None
+    assert settled([0.0, -1.1 * highest, 0.0]) is None  # as fast as a hop that opens a contact
+    assert settled([0.0, -1e-5, 0.0], end=1e-7) is None  # the motion ends before
+    over = LYING + np.array([0.0, 0.5e-9, 1.5e-9])  # A is closed, B 1.25e-9 m open, which closes in the step
+    assert settled([0.0, -1e-5, 0.0], q=over) is None
+
+
+@pytest.fixture(scope="module")
+def hopping():
+    block = routh.systems.get("rocking-block")
+    return block.model, routh.simulate(block.model, block.state, duration=0.4, seed=0)
+
+
+def broken(model, motion):
+    return {fault.condition for fault in verify(model, motion).violations}
+
+
+def test_it_replaces_the_last_impacts_and_is_verified(hopping):
+    model, motion = hopping
+    assert motion.ok
+    assert verify(model, motion).ok
+    steps = [event for event in motion.events if event.kind == "settle"]
+    assert steps
+    assert verify(model, motion).checked["time of settling"] == len(steps)
+    for event in steps:
+        approach = -(model.jacobians(motion.q[event.index])[0] @ motion.v[event.index - 1]).min()
+        assert 0.0 < approach < np.sqrt(2.0 * GRAVITY * tolerances.CLOSED_GAP)
+
+
+def changed(motion, field, index, factor):
+    values = getattr(motion, field).copy()
+    values[index] *= factor
+    return replace(motion, **{field: values})
+
+
+def test_a_wrong_step_is_caught(hopping):
+    model, motion = hopping
+    i = next(event.index for event in motion.events if event.kind == "settle")
+    c = int(motion.impulses[i, :, 0].argmax())
+    assert not broken(model, motion)
+    assert "momentum of settling" in broken(model, changed(motion, "impulses", (i, c, 0), 1.0 + 1e-3))
+    assert "friction cone" in broken(model, changed(motion, "impulses", (i, c, 0), 1e-3))
+    lifted = motion.v.copy()
+    lifted[i, 1] += 1e-6
+    assert "force while separating" in broken(model, replace(motion, v=lifted))
+    high = motion.v.copy()
+    high[i - 1, 1] += 1e-2
+    assert "force at a distance" in broken(model, replace(motion, v=high))
+
+
+def test_no_flight_passes_for_a_low_hop(hopping):
+    model, motion = hopping
+    i = next(k for k in range(1, len(motion)) if motion.t[k] - motion.t[k - 1] > tolerances.SETTLING)
+    fake = Event("settle", float(motion.t[i]), i, ("A",), {"friction": "cone", "facets": None})
+    assert "time of settling" in broken(model, replace(motion, events=(*motion.events, fake)))
