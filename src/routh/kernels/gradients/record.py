@@ -57,7 +57,7 @@ class RecordArrays(NamedTuple):
     direction: Array  # (room, 3) of the velocity of contact ``who`` that vanishes: normal, then tangents
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (4,)
-    ties: np.ndarray  # (TIES, 2) int64: entries after which a coordinate, too, is zero; it, see `note_tie`
+    ties: np.ndarray  # (TIES, 2) int64: entries at whose event a coordinate, too, is zero; it
 
 
 class Record(RecordArrays):
@@ -99,6 +99,15 @@ def slip_of(c: Array, width: int, i: int) -> float:
     square = 0.0
     for a in range(width * i + 1, width * (i + 1)):
         square += c[a] * c[a]
+    return math.sqrt(square)
+
+
+@kernel
+def slip_after(record: Record, k: int, i: int, length: float) -> float:
+    """The size of contact i's slip after so much of entry k's piece, where that is straight."""
+    width, square = width_of(record), 0.0
+    for a in range(width * i + 1, width * (i + 1)):
+        square += (record.c[k, a] + length * record.change[k, a]) ** 2
     return math.sqrt(square)
 
 
@@ -151,10 +160,7 @@ def note_aim(record: Record) -> None:
 
 @kernel
 def note_tie(record: Record, k: int, a: int) -> None:
-    """Remember that coordinate a, without being the event's, is zero after entry k.
-
-    ``-1 - a``: it is zero where the event is, before which the piece of the entry is cut short.
-    """
+    """Remember that coordinate a, without being the event's, is zero where the event of entry k is."""
     found = int(record.total[TIED])
     if found < TIES:
         record.ties[found, 0], record.ties[found, 1] = k, a
@@ -205,32 +211,40 @@ def write_book(record: Record, k: int, i: int, after: float, books: int | None) 
 
 @kernel
 def finish_piece(record: Record, k: int, now: Array, budget: Array, mu: Array, books: int | None) -> None:
-    """A straight piece after it was walked: what restitution did, and how near its end is to another event.
+    """A straight piece after it was walked: what restitution did, and how near its event is to another one.
 
-    ``books``: None or below 0 where nothing bounces, else whether restitution is Poisson's.
+    On the way to its event it may be cut short. ``books``: None or below 0 where nothing bounces, else
+    whether restitution is Poisson's.
     """
-    width, event = width_of(record), record.event[k]
+    width, event, whole = width_of(record), record.event[k], record.length[k] / record.share[k]
     for i in range(len(record.role[k])):
-        write_book(record, k, i, now[width * i], books)
-        own = (event == IMPULSE_RETURNED or event == WORK_RETURNED) and record.who[k] == i
-        if record.budget[k, i] > 0.0 and not own:
-            note_margin(record, budget[i])
+        at = width * i
+        write_book(record, k, i, now[at], books)
+        y, left = record.c[k, at] + whole * record.change[k, at], budget[i]
+        own = record.who[k] == i and (event == IMPULSE_RETURNED or event == WORK_RETURNED)
+        if books is not None and record.budget[k, i] > 0.0 and not own:
+            if record.book[k, i] == RETURNS:
+                mean = 1.0 if books == 1 else 0.5 * (record.c[k, at] + y)
+                left = abs(record.budget[k, i] - mean * whole * record.rate[k, at])
+            note_margin(record, left)
         slips = mu[i] > 0.0 and slip_of(record.change[k], width, i) > 0.0
-        end_margin(record, k, now, i, record.change[k, width * i] != 0.0, slips)
+        end_margin(record, k, i, y, slip_after(record, k, i, whole), record.change[k, at] != 0.0, slips)
 
 
 @kernel
-def end_margin(record: Record, k: int, now: Array, i: int, moves: bool, slips: bool) -> None:
-    """How near contact i is to an event of its own at the end of entry k, if it moves, or slips."""
-    width = width_of(record)
-    at, own = width * i, record.event[k] == VANISHES and record.who[k] == i and record.share[k] == 1.0
-    normal, y, slip = own and record.direction[k, 0] != 0.0, abs(now[at]), slip_of(now, width, i)
-    partner = corner_partner(record, k)
+def end_margin(record: Record, k: int, i: int, y: float, slip: float, moves: bool, slips: bool) -> None:
+    """How near contact i is to an event of its own where entry k's is, if it moves, or slips.
+
+    ``y`` and ``slip``: its normal velocity there, and the size of its slip.
+    """
+    width, partner = width_of(record), corner_partner(record, k)
+    at, own = width * i, record.event[k] == VANISHES and record.who[k] == i
+    normal = own and record.direction[k, 0] != 0.0
     if moves and not normal and at != partner:
-        if y <= NOTHING:
+        if abs(y) <= NOTHING:
             note_tie(record, k, at)
         else:
-            note_margin(record, y)
+            note_margin(record, abs(y))
     if slips and slip > NOTHING:
         note_margin(record, slip)
     elif slips and not (own and not normal):

@@ -16,6 +16,7 @@ from routh.kernels.gradients.record import (
     next_entry,
     note_margin,
     rates_margin,
+    slip_of,
     write_book,
     write_event,
 )
@@ -234,4 +235,5 @@ def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books)
         if last > k:
             record.book[last, i] = record.book[k, i]
             moves = work.now[3 * i] != record.c[k, 3 * i]
-            end_margin(record, last, work.now, i, moves, record.face[last, i] == rec.SLIDES)
+            slip, slides = slip_of(work.now, 3, i), record.face[last, i] == rec.SLIDES
+            end_margin(record, last, i, work.now[3 * i], slip, moves, slides)

@@ -23,7 +23,10 @@ GROWS = 1e6  # times: a disturbance of 1e-12 comes to a millionth
 
 @kernel
 def back_through_books(record: Record, k: int, given: Given, own: ReverseWork) -> float:
-    """Bars of what the budgets after a piece depend on; returns that of its length."""
+    """Bars of what the budgets after a piece depend on; returns that of its length.
+
+    Last, since the bar of the state becomes that before the piece.
+    """
     width, length = own.rows.shape[1], record.length[k]
     of_length = 0.0
     for i in range(len(given.mu)):
@@ -39,14 +42,14 @@ def back_through_books(record: Record, k: int, given: Given, own: ReverseWork) -
             if what == rec.STORES:
                 own.of_bounce[i] += bar * length * normal
             continue
-        factor = -0.5 * (e * e if what == rec.STORES else 1.0)  # of the work: (y + y') / 2 times the impulse
-        both = 2.0 * record.c[k, at] + length * record.change[k, at]
+        factor = -e * e if what == rec.STORES else -1.0  # of the work: (y + y') / 2 times the impulse
+        y, after = record.c[k, at], record.c[k, at] + length * record.change[k, at]
         own.of_state[at] += bar * factor * length * normal
-        own.of_before[at] += bar * factor * length * normal
-        of_length += bar * factor * both * normal
-        own.of_rate[at] += bar * factor * both * length
+        own.of_change[at] += 0.5 * bar * factor * length * length * normal
+        own.of_rate[at] += 0.5 * bar * factor * (y + after) * length
+        of_length += bar * factor * after * normal
         if what == rec.STORES:
-            own.of_bounce[i] -= bar * e * both * length * normal
+            own.of_bounce[i] -= bar * e * (y + after) * length * normal
     return of_length
 
 
@@ -65,7 +68,7 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
             closing += record.direction[k, part] * record.change[k, at + part]
         for part in range(width):
             along = record.direction[k, part] * bar / closing
-            own.of_before[at + part] -= share * along
+            own.of_state[at + part] -= share * along
             own.of_change[at + part] -= length * along
     elif event == rec.IMPULSE_RETURNED:
         normal = record.rate[k, at]
@@ -74,14 +77,14 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
     elif event == rec.WORK_RETURNED:
         normal, whole = record.rate[k, at], length / share
         bar *= share / (record.c[k, at] + whole * record.change[k, at])  # over the speed of leaving
-        own.of_before[at] -= bar * whole
+        own.of_state[at] -= bar * whole
         own.of_change[at] -= 0.5 * bar * whole * whole
         own.of_budget[record.who[k]] += bar / normal
         own.of_rate[at] -= bar * record.budget[k, record.who[k]] / (normal * normal)
     elif event == rec.LENGTH_OVER:
         own.of_stage[0] += bar
     elif event != rec.NOBODY:  # whose samples say that they are one-sided
-        own.of_before[0] = math.nan
+        own.of_state[0] = math.nan
 
 
 @kernel
@@ -92,8 +95,8 @@ def back_through_corner(record: Record, k: int, own: ReverseWork, bar: float) ->
     da, db = record.change[k, a], record.change[k, b]
     ea, eb = record.change[k + 1, a], record.change[k + 1, b]
     bar /= da * eb - db * ea
-    own.of_before[a] -= bar * eb
-    own.of_before[b] += bar * ea
+    own.of_state[a] -= bar * eb
+    own.of_state[b] += bar * ea
     own.of_change[a] -= bar * length * eb
     own.of_change[b] += bar * length * ea
     return bar * (record.c[k, b] + length * db), -bar * (record.c[k, a] + length * da)
@@ -109,7 +112,7 @@ def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
         at = width * who
         closing = record.change[k, at]
         along = own.of_stage[0] * record.set_share[k] / closing
-        own.of_before[at] -= along
+        own.of_state[at] -= along
         own.of_change[at] += along * record.c[k, at] / closing
     own.of_stage[0] = 0.0
 
@@ -117,12 +120,10 @@ def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
 @kernel
 def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """The same where the stage begins with a curve; slips that begin with it turn along their rates."""
-    n = len(own.of_state)
     if record.setter[k] == rec.MORE:
         return
     own.fallen[0] = 0.0
-    for a in range(n):
-        own.of_rate[a] = own.of_change[a] = own.of_before[a] = 0.0
+    clear_rates(own)
     back_through_stage(record, k, own)
     if record.setter[k] >= 0:
         begin = list_slides(record, k, own, True)
@@ -131,21 +132,24 @@ def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> Non
         back_through_rates(record, k, given, own)
         for e in range(begin):
             record.face[k, own.slides[e]] = rec.SLIDES
-        for a in range(n):
-            own.of_state[a] += own.of_before[a]
+
+
+@kernel
+def clear_rates(own: ReverseWork) -> None:
+    """Forget the bars of rates and of what they change."""
+    for a in range(len(own.of_rate)):
+        own.of_rate[a] = own.of_change[a] = 0.0
 
 
 @kernel
 def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, curved: int | None) -> None:
     """Turn the bars after an entry's piece into those before it."""
     n, length = len(own.of_state), record.length[k]
-    for a in range(n):
-        own.of_rate[a] = own.of_change[a] = own.of_before[a] = 0.0
-    bar = back_through_books(record, k, given, own) - own.of_stage[0]
+    bar = -own.of_stage[0]
     for a in range(n):
         bar += own.of_state[a] * record.change[k, a] + own.of_push[a] * record.rate[k, a]
-        own.of_change[a] += length * own.of_state[a]
-        own.of_rate[a] += length * own.of_push[a]
+        own.of_change[a], own.of_rate[a] = length * own.of_state[a], length * own.of_push[a]
+    bar += back_through_books(record, k, given, own)
     corner = record.event[k] == rec.CORNER
     of_a, of_b = 0.0, 0.0
     if corner:
@@ -157,13 +161,10 @@ def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, c
     back_through_stage(record, k, own)
     back_through_rates(record, k, given, own)
     if corner:
-        for a in range(n):
-            own.of_rate[a] = own.of_change[a] = 0.0
+        clear_rates(own)
         own.of_change[record.who[k]] = of_a
         own.of_change[record.other[k]] = of_b
         back_through_rates(record, k + 1, given, own)
-    for a in range(n):
-        own.of_state[a] += own.of_before[a]
 
 
 @kernel
@@ -190,7 +191,7 @@ def back_through_solves(record: Record, k: int, given: Given, own: ReverseWork) 
 
 @kernel
 def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) -> None:
-    """From the bar of the total impulse, ``bars[PUSH]``, to those of the start (STATE), G, mu and bounce.
+    """From the bar of the total impulse, `of_push`, to those of the start (`of_state`), G, mu and bounce.
 
     ``curved``: None where no piece is a curve.
     """

@@ -104,12 +104,10 @@ def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 
 @kernel
 def back_through_impulse(given: Given, own: ReverseWork) -> None:
-    """From OF_RATE, of the aimed impulse, and OF_CHANGE, of its effect, to G, friction, the state before."""
-    for a in range(len(own.of_state)):
-        own.of_before[a] = 0.0
+    """From `of_rate`, of the aimed impulse, and `of_change`, of its effect, to G, mu and the state before."""
     back_through_rates(own.aim, wide(0), given, own)
     for a in range(len(own.of_state)):
-        own.of_state[a] += own.lever[a] + own.of_before[a]
+        own.of_state[a] += own.lever[a]
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import solve_linear
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, note_margin
+from routh.kernels.gradients.record import Record, note_margin, slip_after, slip_of
 from routh.kernels.gradients.reverse_rates import (
     NODES,
     Given,
@@ -55,22 +55,19 @@ def slip_left(record: Record, k: int, i: int) -> float:
     Several slips may vanish together where they depend on each other; then up to the error of going straight
     on, which is of the size of the slip that was aimed at, and that is small where there are several.
     """
-    way, at, length = record.who[k], 3 * i + 1, record.length[k]
+    way = record.who[k]
     if (way != rec.TO_ZERO and way != rec.AIMED) or record.face[k, i] != rec.SLIDES:
         return 1.0
     if way == rec.TO_ZERO and i == record.other[k]:
         return 0.0
-    t0, t1 = record.c[k, at], record.c[k, at + 1]
-    s0, s1 = t0 + length * record.change[k, at], t1 + length * record.change[k, at + 1]
-    left = math.sqrt((s0 * s0 + s1 * s1) / (t0 * t0 + t1 * t1))
-    at = 3 * record.other[k] + 1
-    aimed = math.sqrt(record.c[k, at] ** 2 + record.c[k, at + 1] ** 2)
+    left = slip_after(record, k, i, record.length[k]) / slip_of(record.c[k], 3, i)
+    aimed = slip_of(record.c[k], 3, record.other[k])
     return left if left > ENDED + (BENT * aimed if aimed < SHORT else 0.0) else 0.0
 
 
 @kernel
 def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: float) -> int:
-    """POINT and POINT_RATE: the state of those who push and the rates; returns the number of unknowns."""
+    """`point` and `point_rate`: the state of those who push and the rates; returns the number of unknowns."""
     n = len(own.of_state)
     roles, impulse = record.role[k], own.point_rate
     for a in range(n):
@@ -94,11 +91,10 @@ def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: fl
         normal = record.rate[k, 3 * i] if roles[i] == rec.DRIVEN else 0.0
         own.point_rate[3 * i] = normal
         if record.face[k, i] == rec.SLIDES:
-            t0, t1 = own.point[3 * i + 1], own.point[3 * i + 2]
-            slip = math.sqrt(t0 * t0 + t1 * t1)
-            own.units[i, 0], own.units[i, 1] = t0 / slip, t1 / slip
-            own.point_rate[3 * i + 1] = -given.mu[i] * normal * own.units[i, 0]
-            own.point_rate[3 * i + 2] = -given.mu[i] * normal * own.units[i, 1]
+            slip = slip_of(own.point, 3, i)
+            for part in range(2):
+                own.units[i, part] = own.point[3 * i + 1 + part] / slip
+                own.point_rate[3 * i + 1 + part] = -given.mu[i] * normal * own.units[i, part]
     m = list_unknowns(record, k, given, own)
     for a in range(n if m > 0 else 0):
         own.lever[a] = times_G(given, own.point_rate, a)
@@ -124,8 +120,7 @@ def visit(record: Record, k: int, given: Given, own: ReverseWork, j: int, at: fl
             own.nodes.direct[j, 3 * i] -= bar * share * own.point_rate[3 * i]
         if record.face[k, i] != rec.SLIDES or record.role[k, i] == rec.FREE:
             continue
-        t0, t1 = own.point[3 * i + 1], own.point[3 * i + 2]
-        own.nodes.units[j, 3 * i] = math.sqrt(t0 * t0 + t1 * t1)
+        own.nodes.units[j, 3 * i] = slip_of(own.point, 3, i)
         own.nodes.units[j, 3 * i + 1], own.nodes.units[j, 3 * i + 2] = own.units[i, 0], own.units[i, 1]
         rate, change = own.nodes.turned_rates[j, i], own.nodes.turned_changes[j, i]
         friction = -given.mu[i] * own.point_rate[3 * i]
@@ -426,7 +421,7 @@ def align_end(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     """
     at, angle = 3 * record.other[k] + 1, 0.0
     t0, t1 = record.c[k, at], record.c[k, at + 1]
-    small = t0 * t0 + t1 * t1 <= SMALL * SMALL
+    small = slip_of(record.c[k], 3, record.other[k]) <= SMALL
     for _ in range(TURNS_TRIED):
         angle += abs(turn_end(record, k, given, own))
     if angle <= (SLIGHTLY if small else MOST_TURNED):
@@ -453,7 +448,7 @@ def turn_end(record: Record, k: int, given: Given, own: ReverseWork) -> float:
     angle = aside / (yields - closing) if yields > closing and closing > 0.0 else math.inf
     if not abs(angle) <= MOST_TURNED:
         return math.inf
-    size = math.sqrt(slip[at] * slip[at] + slip[at + 1] * slip[at + 1])
+    size = slip_of(slip, 3, i)
     slip[at] = size * (u0 * math.cos(angle) - u1 * math.sin(angle))
     slip[at + 1] = size * (u1 * math.cos(angle) + u0 * math.sin(angle))
     return angle

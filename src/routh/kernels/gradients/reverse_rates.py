@@ -17,7 +17,7 @@ from routh.compiling import apart, kernel
 from routh.compiling.rows import rows
 from routh.kernels.common.small_linear import invert_rows, solve_linear
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, make_record
+from routh.kernels.gradients.record import Record, make_record, slip_of
 from routh.validation import Array
 
 NODES = 4  # of a step
@@ -51,7 +51,7 @@ class Nodes(NamedTuple):
 class ReverseArrays(NamedTuple):
     """The arrays of `ReverseWork`."""
 
-    bars: Array  # (17, n)
+    bars: Array  # (16, n)
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
@@ -72,21 +72,20 @@ class ReverseWork(ReverseArrays):
     """Scratch and results of one thread; bars are ``of_`` what they belong to."""
 
     __slots__ = ()
-    # of the state, of the impulse, of rates and of what they change, of the state before a piece
-    of_state, of_push, of_rate, of_change, of_before = rows("bars", 5)
-    of_budget, of_mu, of_bounce, of_weight = rows("bars", 4, after=5)  # of contacts
-    of_stage, fallen, aimed = rows("bars", 3, after=9)  # of the length of a stage; how many e-folds the bars
+    of_state, of_push, of_rate, of_change = rows("bars", 4)  # of rates and of what they change, too
+    of_budget, of_mu, of_bounce, of_weight = rows("bars", 4, after=4)  # of contacts
+    of_stage, fallen, aimed = rows("bars", 3, after=8)  # of the length of a stage; how many e-folds the bars
     # of angles fell since an event; whether weights were aimed: all three in their first entries
-    lever, whole = rows("bars", 2, after=12)  # what G is multiplied with; a solution
-    point, point_rate = rows("bars", 2, after=14)  # the state at a point of a curve, and its rates
-    (grows,) = rows("bars", 1, after=16)  # of an unknown that turns a slip which begins: its rate; else 0
+    lever, whole = rows("bars", 2, after=11)  # what G is multiplied with; a solution
+    point, point_rate = rows("bars", 2, after=13)  # the state at a point of a curve, and its rates
+    (grows,) = rows("bars", 1, after=15)  # of an unknown that turns a slip which begins: its rate; else 0
 
 
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n, square = nc * width, NODES * nc
     shapes: list[tuple[int, ...]] = [
-        (17, n),
+        (16, n),
         (n, n),
         (nc, width - 1),
         (n, width),
@@ -122,9 +121,8 @@ def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
                 own.units[i, part] = given.corners[base, part]
         elif face == rec.TURNS or face == rec.SLIDES:
             first, slip = (parts + 1) * i + 1, record.change[k] if face == rec.TURNS else record.c[k]
-            t0, t1 = slip[first], slip[first + parts - 1]
             for part in range(parts):
-                own.units[i, part] = slip[first + part] / math.sqrt(t0 * t0 + t1 * t1)
+                own.units[i, part] = slip[first + part] / slip_of(slip, parts + 1, i)
 
 
 @kernel
@@ -193,20 +191,18 @@ def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -
     for i in range(len(given.mu)):
         if record.face[k, i] == rec.SLIDES and record.role[k, i] != rec.FREE:
             first = own.rows.shape[1] * i + 1
-            t0, t1 = record.c[k, first], record.c[k, first + 1]
             u0, u1 = own.units[i, 0], own.units[i, 1]
-            b0, b1 = own.of_rate[first], own.of_rate[first + 1]
-            friction = -given.mu[i] * record.rate[k, first - 1]
-            across = friction * (u0 * b1 - u1 * b0) / math.sqrt(t0 * t0 + t1 * t1)
-            own.of_before[first] += -u1 * across
-            own.of_before[first + 1] += u0 * across
+            across = u0 * own.of_rate[first + 1] - u1 * own.of_rate[first]
+            across *= -given.mu[i] * record.rate[k, first - 1] / slip_of(record.c[k], 3, i)
+            own.of_state[first] -= u1 * across
+            own.of_state[first + 1] += u0 * across
 
 
 @apart
 def pull_rates(
     record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
 ) -> None:
-    """The bars of G and friction, times ``weight``; m unknowns. OF_RATE becomes that of given friction."""
+    """The bars of G and friction, times ``weight``; m unknowns. `of_rate` becomes that of given friction."""
     width = own.rows.shape[1]
     find_lever(given, own, rate, weight, m)
     for i in range(len(given.mu)):

@@ -147,12 +147,10 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
         clear_bars(own)
         for a in range(len(own.of_state)):
             own.of_push[a] = 0.0
-        k, a = record.ties[tie, 0], record.ties[tie, 1]
+        k = record.ties[tie, 0]
         length, share = record.length[k], record.share[k]
-        if a < 0:  # on to the event
-            a = -1 - a
-            record.length[k], record.share[k] = length / share, 1.0
-        own.of_state[a] = 1.0
+        record.length[k], record.share[k] = length / share, 1.0  # on to the event
+        own.of_state[record.ties[tie, 1]] = 1.0
         back_from(record, here.given, own, curved, k)
         record.length[k], record.share[k] = length, share
         pullback.pull_S(here.frame, task.nothing, total, own, pull)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from routh import tolerances
-from routh.compiling import kernel
+from routh.compiling import inlined, kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_number, event_word
 from routh.kernels.plane.rates import DRIVEN, NONE, ROUNDING, PlaneWork
@@ -22,6 +22,22 @@ CORNERS = 0.9  # share of the cuts that look for a corner
 FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = wide(1000), wide(1001), wide(1002), wide(2000), wide(4000)
 
 
+@inlined
+def budget_length(y: float, rise: float, rate: float, budget: float, poisson: int) -> float:
+    """How far it is to where a contact that separates has returned its budget; energetic: the root of work.
+
+    That is ``rate (y s + rise s^2 / 2) = budget``, which has none where it stops separating first.
+    """
+    if not (budget > 0.0 and rate > 0.0 and (y > 0.0 or (y == 0.0 and rise >= 0.0))):
+        return math.inf
+    left = budget / rate
+    if poisson == 1:
+        return left
+    root = y * y + 2.0 * rise * left
+    bottom = y + math.sqrt(root) if root > 0.0 else y
+    return 2.0 * left / bottom if root >= 0.0 and bottom > 0.0 else math.inf
+
+
 @kernel
 def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool) -> float:
     """How far the piece goes: to the first zero of a normal velocity or slip, or the end of a budget.
@@ -33,20 +49,12 @@ def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool
     for i in range(nc):
         y, rise = work.now[2 * i], rates[at, 2 * nc + 2 * i]
         t, slide = work.now[2 * i + 1], rates[at, 2 * nc + 2 * i + 1]
-        normal, budget = rates[at, 2 * i], work.budget[i]
+        normal = rates[at, 2 * i]
         if y * rise < 0.0:
             length = min(length, -y / rise)
         if t * slide < 0.0 and (normal > 0.0 or (watch and y < 0.0)):
             length = min(length, -t / slide)
-        if budget > 0.0 and normal > 0.0 and (y > 0.0 or (y == 0.0 and rise >= 0.0)):
-            b = budget / normal
-            if poisson == 1:
-                length = min(length, b)
-            else:  # the root of y s + y' s^2 / 2 = b; none where it stops separating first
-                root = y * y + 2.0 * rise * b
-                bottom = y + math.sqrt(root) if root > 0.0 else y
-                if root >= 0.0 and bottom > 0.0:
-                    length = min(length, 2.0 * b / bottom)
+        length = min(length, budget_length(y, rise, normal, work.budget[i], poisson))
     return length
 
 

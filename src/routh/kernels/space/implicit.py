@@ -14,7 +14,7 @@ import math
 from routh.compiling import apart, kernel
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, end_margin, note_margin
+from routh.kernels.gradients.record import Record, end_margin, note_margin, slip_of
 from routh.kernels.gradients.record_space import write_instant, write_solve
 from routh.kernels.gradients.reverse_rates import GAMMA
 from routh.kernels.space.advance import advance, write_trace
@@ -419,7 +419,8 @@ def write_end(record: Record, work: SpaceWork, nc: int, m: int, kind: int, who: 
     k = write_instant(record, work, nc, rec.VANISHES if kind == NORMAL_ZERO else rec.LENGTH_OVER, who)
     for i in range(nc):
         moves = work.now[3 * i] != record.c[last, 3 * i]
-        end_margin(record, k, work.now, i, moves, record.face[last, i] == rec.TURNS)
+        slip, slides = slip_of(work.now, 3, i), record.face[last, i] == rec.TURNS
+        end_margin(record, k, i, work.now[3 * i], slip, moves, slides)
 
 
 @kernel
