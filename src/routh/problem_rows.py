@@ -14,7 +14,7 @@ import numpy as np
 
 from routh.compiling import gpu_kernel, kernel
 from routh.compiling.foreign import Foreign
-from routh.compiling.threads import own_array, thread_number
+from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.validation import Array
 
 # What `check` can find in a row: the field that is wrong, or nothing.
@@ -296,12 +296,12 @@ def bounces(problems: Problems, row: int) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _check_kernel(nv: int) -> Foreign:
+    layout = layout_of(scratch_for(0, 1, nv))
+
     def entry(problems: Problems, limits: tuple[float, float, float, float], found: np.ndarray) -> None:
         row = thread_number()
         if row < problems.size.shape[0]:
-            own = Scratch(
-                own_array((nv, nv), np.float64), own_array((1, nv), np.float64), own_array((1, 1), np.float64)
-            )
+            own = own_arrays(Scratch, layout)
             wrong, approaching = GOOD, 0
             if problems.size[row, 1] > 0:
                 wrong, approaching = check_row(problems, row, limits[0], limits[1], own)

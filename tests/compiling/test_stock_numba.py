@@ -5,10 +5,11 @@ import pytest
 
 from routh import systems
 from routh.compiling.copies import rebuilt
-from routh.compiling.rows import Row
+from routh.compiling.rows import row_named
 from routh.kernels.common import random, small_linear
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.plane import sample as plane
+from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.space import sample as space
 from routh.kernels.space.workspace import SpaceWork, workspace
 
@@ -50,40 +51,32 @@ def test_least_squares():
     assert found[0] == found[1]
 
 
-def test_named_fields():
-    problem, found = systems.get("disk-stack").problem, []
-    theirs = by_numba(plane.load_row)
-    for run in (plane.load_row, theirs):
-        work = plane.workspace(problem.nc)
-        run(make_rows([problem]), 0, work)
-        found.append([one.tobytes() for one in work])
-    assert found[0] == found[1]
-    assert any(np.any(one) for one in work)
+@pytest.fixture(scope="module")
+def named_rows():
+    """Tell numba the rows with names of the samplers' scratch."""
 
-
-def tell_rows(kind):
-    """Tell numba the rows with names of a class of named tuples."""
-
-    def attribute(name, row):
-        def found(work):
-            if work.instance_class is kind:
-                field, number = kind._fields.index(row.field), row.number
-                return lambda work: work[field][number]
-            field = work.fields.index(name)  # numba asks this for every class
-            return lambda work: work[field]
+    def attribute(name):
+        def found(work):  # numba asks this for every class
+            row = row_named(work.instance_class, name)
+            if row is None:
+                field = work.fields.index(name)
+                return lambda work: work[field]
+            field, number = work.fields.index(row.field), row.number
+            return lambda work: work[field][number]
 
         numba.extending.overload_attribute(numba.types.NamedTuple, name)(found)
 
-    for name, row in vars(kind).items():
-        if isinstance(row, Row):
-            attribute(name, row)
+    for name in {*dir(PlaneWork), *dir(SpaceWork)}:
+        if row_named(PlaneWork, name) or row_named(SpaceWork, name):
+            attribute(name)
 
 
-def test_rows_with_names():
-    problem, found = systems.get("box-drop").problem, []
-    tell_rows(SpaceWork)
-    for run in (space.load_row, by_numba(space.load_row)):
-        work = workspace(problem.nc)
+@pytest.mark.usefixtures("named_rows")
+@pytest.mark.parametrize(("system", "sampler"), [("disk-stack", plane), ("box-drop", space)])
+def test_named_fields_and_rows(system, sampler):
+    problem, found = systems.get(system).problem, []
+    for run in (sampler.load_row, by_numba(sampler.load_row)):
+        work = plane.workspace(problem.nc) if sampler is plane else workspace(problem.nc)
         run(make_rows([problem]), 0, work)
         found.append([one.tobytes() for one in work])
     assert found[0] == found[1]

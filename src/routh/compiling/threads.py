@@ -6,6 +6,9 @@ translator alone (`routh.compiling.translator.entries`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
 from numpy.typing import DTypeLike
 
 from routh.compiling.foreign import Foreign
@@ -24,6 +27,19 @@ def thread_count() -> int:
 def own_array(shape: Foreign, kind: DTypeLike) -> Foreign:
     """An array of this thread alone, which holds anything at first; its shape is a constant."""
     raise RuntimeError("called outside of a GPU kernel")
+
+
+def own_arrays(kind: Foreign, layout: Foreign, *more: Foreign) -> Foreign:
+    """A named tuple of arrays of this thread alone, as ``layout`` says, and then of those that are given.
+
+    ``layout``: a shape and a type for each, see `layout_of`.
+    """
+    raise RuntimeError("called outside of a GPU kernel")
+
+
+def layout_of(arrays: Iterable[np.ndarray]) -> tuple[tuple[tuple[int, ...], type], ...]:
+    """Shape and type of each array, for `own_arrays`: a thread's scratch is laid out as that of a CPU's."""
+    return tuple((array.shape, array.dtype.type) for array in arrays)
 
 
 def add_atomically(array: Foreign, place: int, number: int) -> int:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import functools
 import math
 
-import numpy as np
-
 from routh.compiling import compiled, gpu_kernel
 from routh.compiling.foreign import Foreign
-from routh.compiling.threads import own_array, thread_number
+from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.kernels.common.slices import run_slices
 from routh.kernels.gpu.memory import send
 from routh.status import Status
 from routh.two_body import _layout as at
-from routh.two_body._layout import ARC_SHAPE, SERIES_SHAPE, STATE_SIZE, Impacts, Work, workspace
+from routh.two_body._layout import Impacts, Work, workspace
 from routh.two_body._solve import make_contact, solve
 
 #: columns of a batch's float output
@@ -89,16 +87,12 @@ def run_cpu(impacts: Impacts, threads: int | None = None) -> None:
 @functools.cache
 def _gpu_kernel() -> Foreign:
     """One CUDA thread per impact, its work space in local memory."""
-    solve_there = compiled(solve_one, fastmath=_FAST)
+    solve_there, layout = compiled(solve_one, fastmath=_FAST), layout_of(workspace())
 
     def entry(impacts: Foreign) -> None:
         i = thread_number()
         if i < len(impacts.mu):
-            work = Work(
-                own_array(SERIES_SHAPE, np.float64),
-                own_array(ARC_SHAPE, np.float64),
-                own_array(STATE_SIZE, np.float64),
-            )
+            work = own_arrays(Work, layout)
             impacts.status[i] = solve_there(impacts, work, i)
 
     return gpu_kernel(entry)

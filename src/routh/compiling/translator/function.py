@@ -609,6 +609,9 @@ class Function(Writer):
                 added, address = self.as_element(array, number), self.address(array, [place])
                 old = self.write(f"atomicrmw add ptr {address}, {added} monotonic")
                 return Number(kind, self.write(f"{word} {memory} {old} to {NUMBERS[kind]}") if word else old)
+            case [Thing(made), Group(parts=layout), *more]:
+                own = [self._call_in_entry(threads.own_array, list(one.parts)) for one in layout]
+                return Group((*own, *more), made)
             case [shape, Thing(kind)]:
                 lengths = shape.parts if isinstance(shape, Group) else (shape,)
                 if all(getattr(one, "known", None) is not None for one in lengths):

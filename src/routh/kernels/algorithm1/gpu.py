@@ -10,10 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from routh.compiling import compiled, gpu_kernel
-from routh.compiling.threads import own_array, thread_number
+from routh.compiling import gpu_kernel
+from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.kernels.algorithm1.loop import run_range
-from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, contacts_of, work_shapes
+from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, make_work
 from routh.kernels.common.arrays import Outputs
 from routh.kernels.gpu.events import Sampler
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, send
@@ -28,30 +28,14 @@ REGISTERS = 64  # of a thread: with more, fewer run at a time (cone, 2^20 robots
 @lru_cache(maxsize=16)
 def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
     """The loop for at most so many contacts, each sample to its end; no direction: the true cone."""
-    named = compiled(contacts_of)
-    # local arrays need a length
-    shapes = [tuple(max(1, length) for length in shape) for shape, _ in work_shapes(nc, nt, k)]
-    a, b, c, d, e, f, g, h, p, q, r, s = shapes
+    layout = layout_of(make_work(nc, nt, k))
 
     def entry(
         rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, directions: Directions, begin: int, end: int
     ) -> None:
         number = begin + thread_number()
         if number < end and wanted[number // draw.n]:
-            work = Work(
-                own_array(a, np.float64),
-                named(own_array(b, np.float64)),
-                own_array(c, np.float64),
-                own_array(d, np.float64),
-                own_array(e, np.float64),
-                own_array(f, np.float64),
-                own_array(g, np.float64),
-                own_array(h, np.float64),
-                own_array(p, np.float64),
-                own_array(q, np.float64),
-                own_array(r, np.int64),
-                own_array(s, np.int64),
-            )
+            work = own_arrays(Work, layout)
             row, sample = number // draw.n, number % draw.n
             outputs.status[row, sample], outputs.events[row, sample] = PENDING, 0
             outputs.residual[row, sample] = 0.0

@@ -55,7 +55,7 @@ def take_steps(
     n, inputs, total, count = nc * width, work.inputs, work.total, outputs.events[row, sample]
     limit = tolerances.RESIDUAL
     for i in range(nc):
-        if work.contacts.mu[i] > tolerances.HUGE_FRICTION:
+        if work.mu[i] > tolerances.HUGE_FRICTION:
             limit = tolerances.RESIDUAL_HUGE_FRICTION
         for part in range(width):
             total[width * i + part] = outputs.impulse[row, sample, i, part]
@@ -70,7 +70,7 @@ def take_steps(
         elif taken >= most:
             break
         else:
-            step_bounds(nc, draw.points, key, sample, count, work.contacts.box, inputs[n:])
+            step_bounds(nc, draw.points, key, sample, count, work.box, inputs[n:])
             residual = solve_step(work, directions, nc)
             count += 1
             taken += 1

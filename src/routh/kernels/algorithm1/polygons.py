@@ -36,9 +36,9 @@ def load_polygons(work: Work, directions: Array, nc: int) -> None:
         for column in range(nc * (3 + k)):
             W[row, column] = 0.0
     for i in range(nc):
-        root, slack = work.contacts.root[i], (2 + k) * nc + i
+        root, slack = work.root[i], (2 + k) * nc + i
         cover[i] = cover[slack] = 1.0 / root  # impulses; the other rows are velocities
-        W[i, nc + i], W[nc + i, i], W[slack, nc + i] = -1.0, 1.0, work.contacts.mu[i]
+        W[i, nc + i], W[nc + i, i], W[slack, nc + i] = -1.0, 1.0, work.mu[i]
         for a in range(-1, k):
             row = number_of(nc, k, i, a)
             cover[row] = root
@@ -133,7 +133,7 @@ def step_residual(work: Work, directions: Array, nc: int) -> float:
     nt, p, after = directions.shape[1], work.impulse, work.after
     worst, check = 0.0, 0.0
     for i in range(nc):
-        own, mu, bound = i * (1 + nt), work.contacts.mu[i], work.inputs[nc * (1 + nt) + i]
+        own, mu, bound = i * (1 + nt), work.mu[i], work.inputs[nc * (1 + nt) + i]
         normal, velocity = p[own], after[own]
         beta = max(0.0, -velocity)
         worst = max(worst, max(abs(min(beta, bound - normal)), abs(min(normal, max(0.0, velocity)))))

@@ -8,6 +8,7 @@ import numpy as np
 
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Foreign
+from routh.compiling.rows import rows as named_rows
 from routh.problem_rows import IMPULSE, MU, ROOT_MASS, Rows
 from routh.validation import Array
 
@@ -36,27 +37,15 @@ class Samples(NamedTuple):
     residual: Array  # (samples,) the largest of a sample's steps
 
 
-class Contacts(NamedTuple):
-    """Of each contact, (nc,); made by `contacts_of`."""
-
-    mu: Array
-    box: Array  # of lambda_max
-    root: Array  # square root of the effective mass
-    small: Array  # with the true cone: eigenvalues of its tangential block of G
-    large: Array
-    cosine: Array  # and the axis of the larger one
-    sine: Array
-
-
-class Work(NamedTuple):
-    """Scratch of one thread for at most nc contacts, n = nc (1 + nt); a row's problem is copied here.
+class WorkArrays(NamedTuple):
+    """The arrays of `Work` for at most nc contacts, n = nc (1 + nt); a row's problem is copied here.
 
     N = nc (3 + k) is the size of the linear complementarity problem; with the true cone (k = 0) n, that of
     Newton's equations.
     """
 
     G: Array  # (n, n) scaled Delassus matrix
-    contacts: Contacts
+    contacts: Array  # (7, nc)
     inputs: Array  # (n + nc,) contact velocities, then lambda_max
     impulse: Array  # (n,) of one step
     after: Array  # (n,) contact velocities after it
@@ -69,26 +58,22 @@ class Work(NamedTuple):
     place: np.ndarray  # (2 N + 1,) int64
 
 
-def contacts_of(block: Array) -> Contacts:
-    """The rows of a block (7, nc) by name."""
-    return Contacts(block[0], block[1], block[2], block[3], block[4], block[5], block[6])
+class Work(WorkArrays):
+    """Scratch of one thread."""
 
-
-def work_shapes(nc: int, nt: int, k: int) -> tuple[tuple[tuple[int, ...], type], ...]:
-    """Shape and type of each array of `Work`, (7, nc) for `contacts_of`.
-
-    ``k``: directions of friction, 0 with the true cone.
-    """
-    n, size = nc * (1 + nt), nc * (3 + k)
-    numbers = [(n, n), (7, nc), (n + nc,), (n,), (n,), (n,), (size, size), (size,), (size,), (size, size + 2)]
-    whole = [(size,), (2 * size + 1,)]
-    return (*((shape, np.float64) for shape in numbers), *((shape, np.int64) for shape in whole))
+    __slots__ = ()
+    # friction, what lambda_max is drawn from, square root of the effective mass
+    mu, box, root = named_rows("contacts", 3)
+    # with the true cone: eigenvalues of the tangential block of G, and the axis of the larger one
+    small, large, cosine, sine = named_rows("contacts", 4, after=3)
 
 
 def make_work(nc: int, nt: int, k: int) -> Work:
-    """Scratch for rows of at most so many contacts."""
-    arrays: list[Foreign] = [np.zeros(shape, kind) for shape, kind in work_shapes(nc, nt, k)]
-    return Work(arrays[0], contacts_of(arrays[1]), *arrays[2:])
+    """Scratch for rows of at most so many contacts; ``k``: directions of friction, 0 with the true cone."""
+    n, size = nc * (1 + nt), nc * (3 + k)
+    numbers = [(n, n), (7, nc), (n + nc,), (n,), (n,), (n,), (size, size), (size,), (size,), (size, size + 2)]
+    marks = [np.zeros(length, np.int64) for length in (size, 2 * size + 1)]
+    return Work(*map(np.zeros, numbers), *marks)
 
 
 @kernel
@@ -100,11 +85,11 @@ def load_row(rows: Rows, row: int, draw: Draw, nt: int, work: Work) -> None:
         for j in range(n):
             work.G[r, j] = rows.G[row, r, j]
     for i in range(nc):
-        work.contacts.mu[i], work.contacts.box[i] = rows.contact[row, MU, i], 1.0
-        work.contacts.root[i] = rows.contact[row, ROOT_MASS, i]
+        work.mu[i], work.box[i] = rows.contact[row, MU, i], 1.0
+        work.root[i] = rows.contact[row, ROOT_MASS, i]
         if draw.boxes.shape[0] > 0:
             given = draw.boxes[min(row, draw.boxes.shape[0] - 1), i]
-            work.contacts.box[i] = given / rows.contact[row, IMPULSE, i]
+            work.box[i] = given / rows.contact[row, IMPULSE, i]
 
 
 @distinct

@@ -15,7 +15,7 @@ import numpy as np
 
 from routh.compiling import elementary, find_cuda, gpu_kernel
 from routh.compiling.foreign import Foreign
-from routh.compiling.threads import any_in_warp, own_array, thread_count, thread_number
+from routh.compiling.threads import any_in_warp, layout_of, own_arrays, thread_count, thread_number
 from routh.kernels.common.arrays import Draw, Outputs, output_shapes
 from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
@@ -23,7 +23,7 @@ from routh.kernels.space import newton
 from routh.kernels.space.sample import NO_IMPACT, advance, load_row, run_range, write_sample
 from routh.kernels.space.sample import begin as begin_sample
 from routh.kernels.space.workspace import CREEPS, CURVES, NEXT, UNENDED, SpaceWork, workspace
-from routh.problem_rows import Problems, Rows, Scratch, padded, prepare_row
+from routh.problem_rows import Problems, Rows, Scratch, prepare_row, scratch_for
 from routh.status import Status
 from routh.validation import Array
 
@@ -61,12 +61,12 @@ def _begin(before: Array, status: Array, refused: int, outputs: Outputs) -> None
 @lru_cache(maxsize=16)
 def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     """Rows ``begin``, ``begin + 1``, ... of a batch that are wanted into their own units."""
-    columns = nv + 2, padded(nc * (1 + nt))
+    layout = layout_of(scratch_for(nc, nt, nv))
 
     def entry(problems: Problems, wanted: Array, begin: int, rows: Rows) -> None:
-        place, kind = thread_number(), np.float64
+        place = thread_number()
         if place < rows.nc.shape[0]:
-            own = Scratch(own_array((nv, nv), kind), own_array((1, nv), kind), own_array(columns, kind))
+            own = own_arrays(Scratch, layout)
             rows.nc[place] = 0
             if wanted[begin + place]:
                 prepare_row(problems, begin + place, own, rows, place)
@@ -81,21 +81,13 @@ def _space_kernel(nc: int, curved: bool, books: int | None) -> CudaKernel:
     There steps differ most in length, so a thread goes on with its next sample at once, and steps of curves
     wait until all threads that run together are at one.
     """
-    values, marks, course, series, matrices, flags, _ = (array.shape for array in workspace(nc))
+    layout = layout_of(workspace(nc)[:-1])
 
     def entry(
         rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, corners: Array | None, trace: Array,
         begin: int, end: int,
     ) -> None:  # fmt: skip
-        work = SpaceWork(
-            own_array(values, np.float64),
-            own_array(marks, np.int64),
-            own_array(course, np.float64),
-            own_array(series, np.float64),
-            own_array(matrices, np.float64),
-            own_array(flags, np.bool_),
-            trace,
-        )
+        work = own_arrays(SpaceWork, layout, trace)
         if not curved:
             for number in range(begin + thread_number(), end, thread_count()):
                 if wanted[number // draw.n]:

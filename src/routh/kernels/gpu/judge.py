@@ -9,10 +9,10 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import gpu_kernel
-from routh.compiling.threads import own_array, thread_number
+from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.kernels.common.judge import ABSENT, diameters, energies, judge
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
-from routh.problem_rows import Problems, Scratch
+from routh.problem_rows import Problems, Scratch, scratch_for
 from routh.validation import Array
 
 BLOCK = 128
@@ -21,12 +21,12 @@ POINTS_BYTES = 2**28  # scratch of the search for diameters
 
 @lru_cache(maxsize=16)
 def _judge_kernel(nv: int) -> CudaKernel:
-    limits = tolerances.APPROACH, tolerances.STICK
+    limits, layout = (tolerances.APPROACH, tolerances.STICK), layout_of(scratch_for(0, 1, nv))
 
     def entry(problems: Problems, skip: Array, v: Array, ended: Array, modes: Array) -> None:
-        row, kind = thread_number(), np.float64
+        row = thread_number()
         if row < v.shape[0]:
-            own = Scratch(own_array((nv, nv), kind), own_array((1, nv), kind), own_array((1, 1), kind))
+            own = own_arrays(Scratch, layout)
             for sample in range(v.shape[1]):
                 ended[row, sample] = False
                 for i in range(modes.shape[2]):
@@ -38,9 +38,10 @@ def _judge_kernel(nv: int) -> CudaKernel:
 
 @lru_cache(maxsize=16)
 def _diameter_kernel(nv: int) -> CudaKernel:
+    layout = layout_of(scratch_for(0, 1, nv))
+
     def entry(problems: Problems, skip: Array, v: Array, ended: Array, points: Array, found: Array) -> None:
-        thread, kind = thread_number(), np.float64
-        own = Scratch(own_array((nv, nv), kind), own_array((1, nv), kind), own_array((1, 1), kind))
+        thread, own = thread_number(), own_arrays(Scratch, layout)
         if thread < points.shape[0]:
             for row in range(thread, v.shape[0], points.shape[0]):
                 found[row] = math.nan

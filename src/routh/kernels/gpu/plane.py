@@ -13,13 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import compiled, gpu_kernel
-from routh.compiling.threads import add_atomically, own_array, thread_count, thread_number
+from routh.compiling.threads import (
+    add_atomically,
+    layout_of,
+    own_array,
+    own_arrays,
+    thread_count,
+    thread_number,
+)
 from routh.kernels.common.arrays import EXTREME, MIXED, Draw, Outputs, make_outputs
 from routh.kernels.common.integers import wide
 from routh.kernels.gpu.events import Sampler, SpaceSampler
 from routh.kernels.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.kernels.plane import sample as plane_sample
-from routh.kernels.plane.rates import CODES, PlaneWork, find_rates, plane_shapes, plane_work
+from routh.kernels.plane.rates import CODES, PlaneWork, find_rates
 from routh.kernels.plane.roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
 from routh.problem_rows import Rows
 from routh.validation import Array
@@ -94,22 +101,14 @@ def first_patterns(rows: Rows, draw: Draw) -> Patterns:
 def _full_kernel(nc: int) -> CudaKernel:
     """All samples, or those of a list, for at most so many contacts."""
     instead = ((find_known_rates, find_shared_rates), (plane_sample.forget_patterns, keep_patterns))
-    sampled, layout = compiled(plane_sample.run_range, instead=instead), compiled(plane_work)
-    numbers, marks, gram, equations, flags = plane_shapes(nc)
-    known = 2, 5 * nc + CODES
+    sampled = compiled(plane_sample.run_range, instead=instead)
+    own, known = layout_of(plane_sample.workspace(nc)[:5]), (2, 5 * nc + CODES)
 
     def entry(
         rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, names: np.ndarray, table: Array,
         listed: Listed, begin: int, end: int,
     ) -> None:  # fmt: skip
-        work = layout(
-            own_array(numbers, np.float64),
-            own_array(marks, np.int64),
-            own_array(gram, np.float64),
-            own_array(equations, np.float64),
-            own_array(flags, np.bool_),
-            (names, own_array(known, np.float64), table, table[0:0]),
-        )
+        work = own_arrays(PlaneWork, own, names, own_array(known, np.float64), table, table[0:0])
         last = listed.counts[listed.launch] if listed.launch >= 0 else end - begin
         for place in range(thread_number(), last, thread_count()):
             number = listed.numbers[place] if listed.launch >= 0 else begin + place
@@ -123,22 +122,16 @@ def _full_kernel(nc: int) -> CudaKernel:
 def _quick_kernel(nc: int) -> CudaKernel:
     """The samples of one problem whose rates are all in the table; the others' numbers into a list."""
     instead = ((find_known_rates, find_listed_rates), (plane_sample.forget_patterns, keep_patterns))
-    sampled, layout = compiled(plane_sample.run_range, instead=instead), compiled(plane_work)
-    numbers, marks, gram, _, flags = plane_shapes(nc)
+    sampled = compiled(plane_sample.run_range, instead=instead)
+    values, marks, gram, _, flags = layout_of(plane_sample.workspace(nc)[:5])
 
     def entry(
         rows: Rows, draw: Draw, outputs: Outputs, names: np.ndarray, table: Array, listed: Listed,
         begin: int, end: int,
     ) -> None:  # fmt: skip
-        own = own_array(gram, np.float64)  # there are no linear equations
-        work = layout(
-            own_array(numbers, np.float64),
-            own_array(marks, np.int64),
-            own,
-            own,
-            own_array(flags, np.bool_),
-            (names, table, table, table[0:0]),
-        )
+        G = own_array(gram[0], gram[1])  # there are no linear equations
+        flagged = own_array(flags[0], flags[1])
+        work = own_arrays(PlaneWork, (values, marks), G, G, flagged, names, table, table, table[0:0])
         for number in range(begin + thread_number(), end, thread_count()):
             work.approaching[0] = False
             sampled(rows, draw, outputs, work, None, number, number + 1)

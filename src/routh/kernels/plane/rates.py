@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.compiling import kernel
+from routh.compiling.rows import rows
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import event_number
 from routh.kernels.common.small_linear import solve_linear
@@ -38,33 +39,11 @@ KINDS = wide(2048)  # of contacts with one role, see `order_contacts`
 ANY_ORDER = np.uint64(0)  # see `draw_order`
 
 
-class PlaneWork(NamedTuple):
-    """Scratch of one thread, for at most nc contacts, n = 2 nc; made by `plane_work`."""
+class PlaneArrays(NamedTuple):
+    """The arrays of `PlaneWork`, for at most nc contacts, n = 2 nc."""
 
-    # (n,) coordinates, contact by contact, normal first; of contacts the first nc
-    now: Array  # where the path is
-    then: Array  # where the piece ends
-    start: Array  # before the impact
-    total: Array  # impulse so far
-    noise: Array  # changes below this are rounding
-    weight: Array  # of contacts: normal rate of one that is driven
-    budget: Array  # impulse, or work, still to be returned
-    stored: Array  # work done on contacts that approach
-    returned: Array  # work that they gave back
-    mu: Array
-    bounce: Array  # coefficient of restitution
-    uniforms: Array  # numbers in (0, 1) for a user's own rates
-    # (n + 1,) int64, of contacts
-    role: np.ndarray  # NONE, DRIVEN, HELD or EDGE
-    slip: np.ndarray  # sign of the slip, or its first guess
-    free: np.ndarray  # 1: the slip is zero, so that its sign may be mended
-    ceiling: np.ndarray  # 1: it may not push while it separates
-    unknown: np.ndarray  # whose the unknowns of the linear equations are; coordinates of a corner cut
-    is_normal: np.ndarray  # of the unknowns: 1 normal rate, 0 friction
-    cut_at: np.ndarray  # a corner cut: its two coordinates, and where the rates are that it looked ahead with
-    order: np.ndarray  # contacts in the order in which they are looked at
-    data: np.ndarray  # a number of a contact's data; of data and role: those with equal ones are alike
-    kind: np.ndarray
+    values: Array  # (12, n)
+    marks: np.ndarray  # (10, n + 1) int64
     gram: Array  # (n, n) G
     equations: Array  # (n, n + 1) linear equations, the right side last
     approaching: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
@@ -76,23 +55,26 @@ class PlaneWork(NamedTuple):
     trace: Array  # (pieces, n): impulses of the pieces, where they are asked for; else none
 
 
-def plane_work(
-    numbers: Array, marks: np.ndarray, gram: Array, equations: Array, approaching: np.ndarray,
-    known: tuple[np.ndarray, Array, Array, Array],
-) -> PlaneWork:  # fmt: skip
-    """The rows of ``numbers`` (12, n) and ``marks`` (10, n + 1) by name; ``known``: names, ..., trace."""
-    return PlaneWork(
-        numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6], numbers[7],
-        numbers[8], numbers[9], numbers[10], numbers[11],
-        marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7], marks[8], marks[9],
-        gram, equations, approaching, known[0], known[1], known[2], known[3],
-    )  # fmt: skip
+class PlaneWork(PlaneArrays):
+    """Scratch of one thread, with names for the rows of its arrays."""
 
+    __slots__ = ()
 
-def plane_shapes(nc: int) -> tuple[tuple[int, ...], ...]:
-    """Shapes of the first arguments of `plane_work`."""
-    n = 2 * nc
-    return (12, n), (10, n + 1), (n, n), (n, n + 1), (n,)
+    # of coordinates, contact by contact, normal first: where the path is, where the piece ends, before the
+    # impact, impulse so far, changes below which are rounding
+    now, then, start, total, noise = rows("values", 5)
+    # of contacts: normal rate of one that is driven; impulse, or work, still to be returned; work done on
+    # contacts that approach, and work that they gave back; data; numbers in (0, 1) for a user's own rates
+    weight, budget, stored, returned, mu, bounce, uniforms = rows("values", 7, after=5)
+    # of contacts: NONE, DRIVEN, HELD or EDGE; sign of the slip, or its first guess; 1: the slip is zero, so
+    # that its sign may be mended; 1: it may not push while it separates
+    role, slip, free, ceiling = rows("marks", 4)
+    # of the unknowns of the linear equations: whose they are, also coordinates of a corner cut; 1 normal
+    # rate, 0 friction. A corner cut: its two coordinates, and where the rates are that it looked ahead with
+    unknown, is_normal, cut_at = rows("marks", 3, after=4)
+    # contacts in the order in which they are looked at; a number of a contact's data; of data and role:
+    # those with equal ones are alike
+    order, data, kind = rows("marks", 3, after=7)
 
 
 @kernel

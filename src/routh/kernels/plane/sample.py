@@ -16,7 +16,7 @@ from routh.kernels.common.random import event_keys
 from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece
 from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
-from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, plane_shapes, plane_work, tell_apart
+from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, tell_apart
 from routh.kernels.plane.roles import (
     FREELY,
     NOWHERE,
@@ -208,10 +208,15 @@ def run_range(
 
 def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:
     """Scratch of one thread; ``pieces`` of a path are kept, of few samples no rates for later ones."""
-    slots = 2**TABLE_BITS if samples >= FEW else 0
-    numbers, marks, gram, equations, flags = plane_shapes(nc)
-    known = np.zeros(slots, np.uint64), np.zeros((slots + 2, 5 * nc + CODES)), np.zeros((0, 0))
-    return plane_work(
-        np.zeros(numbers), np.zeros(marks, np.int64), np.zeros(gram), np.zeros(equations),
-        np.zeros(flags, np.bool_), (*known, np.zeros((pieces, 2 * nc))),
-    )  # fmt: skip
+    n, slots = 2 * nc, 2**TABLE_BITS if samples >= FEW else 0
+    return PlaneWork(
+        np.zeros((12, n)),
+        np.zeros((10, n + 1), np.int64),
+        np.zeros((n, n)),
+        np.zeros((n, n + 1)),
+        np.zeros(n, np.bool_),
+        np.zeros(slots, np.uint64),
+        np.zeros((slots + 2, 5 * nc + CODES)),
+        np.zeros((0, 0)),
+        np.zeros((pieces, n)),
+    )
