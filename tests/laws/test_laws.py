@@ -346,3 +346,36 @@ def test_newtons_rule_says_so_where_it_creates_energy():
         assert (result.status is routh.Status.ENERGY_GAINED) == gained
     assert 5 < found < 295
     assert not routh.Status.ENERGY_GAINED.ok
+
+
+def slow(seed, approach):
+    """A contact that approaches slowly beside one that slides at 1 m/s and a third that rests."""
+    rng = np.random.default_rng(seed)
+    root, J = rng.normal(size=(9, 9)), rng.normal(size=(3, 3, 9))
+    velocities = np.array([[-approach, 0.0, 0.0], [0.0, 1.0, 0.5], [0.0, 0.0, 0.0]])
+    v = np.linalg.solve(J.reshape(9, 9), velocities.ravel())
+    return routh.ImpactProblem(root @ root.T + np.eye(9), J[:, 0], J[:, 1:], 1.0, v)
+
+
+def outside_cone(problem, impulse):
+    """By how much impulses leave their friction cones, as a share of the largest."""
+    excess = np.linalg.norm(impulse[:, 1:], axis=1) - problem.mu * impulse[:, 0]
+    return max(float(excess.max()), -float(impulse[:, 0].min())) / float(np.abs(impulse).max())
+
+
+@pytest.mark.parametrize("seed", [13, 50, 55, 76])
+def test_a_slow_approach_beside_fast_slip_is_resolved_as_finely_as_a_fast_one(seed):
+    """Errors were a millionth of the speed of all motion: of such an impact they were a part."""
+    problem = slow(seed, 1e-5)
+    result = laws.SetValued()(problem, np.random.default_rng(seed))
+    assert result.status is routh.Status.SOLVED
+    assert outside_cone(problem, result.impulse) < 1e-9
+
+
+@pytest.mark.parametrize("seed", [38, 72, 73, 118])
+def test_a_simultaneous_step_of_a_slow_approach_is_as_fine(seed):
+    """The search ended with the first residual that all motion may have."""
+    problem = slow(seed, 3e-7)
+    result = laws.Simultaneous()(problem)
+    assert result.status is routh.Status.SOLVED
+    assert outside_cone(problem, result.impulse) < 1e-9

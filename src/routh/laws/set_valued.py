@@ -20,6 +20,7 @@ METHODS = ("events", "algorithm1")
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
 _POOL, _DISTINCT = 256, 1e-6  # samples of which some lie far apart; as a share of the speed, what differs
+_ERROR = 1e-7  # of a curved path, as a share of the speed: a motion has hundreds of impacts
 _AGAIN = 8  # samples that are drawn where the first one is not solved
 LARGEST_STEP = 1e9  # times the momentum scale: beyond it the step's matrices lose all digits
 
@@ -116,8 +117,8 @@ class SetValued(ImpactLaw):
     ) -> ImpactResult:
         """The first solved one of so many samples of a seed, or what is picked of (n, nv) and (n,) bool."""
         curved = uses_true_cone(self.friction, self.facets, problem.nt)
-        from routh.kernels.common.arrays import MIXED, make_draw, make_rows
-        from routh.kernels.events import TOLERANCE, event_samples, piecewise_path, scaled_pieces
+        from routh.kernels.common.arrays import MIXED, in_units_of_approach, make_draw, make_rows
+        from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
 
         draw = make_draw(
             count,
@@ -126,9 +127,11 @@ class SetValued(ImpactLaw):
             rates=MIXED,
             persistence=0.0,
             poisson=self.hypothesis == POISSON,
-            tolerance=TOLERANCE,
+            tolerance=_ERROR,
         )
-        rows = make_rows([problem])
+        rows, share = make_rows([problem]), 1.0
+        if curved:  # straight pieces have no error
+            rows, share = in_units_of_approach(rows)
         out = event_samples(rows, draw, friction=self.friction, facets=self.facets, threads=1)
         which = pick(out.v[0], out.status[0] == Status.SOLVED)
         if curved:
@@ -136,9 +139,9 @@ class SetValued(ImpactLaw):
         else:
             pieces = scaled_pieces(rows, draw, which, friction=self.friction, facets=self.facets)
             path = piecewise_path(problem, pieces, self.friction)
-        stored, returned = out.work[0, which] * problem.scaling.speed**2
+        stored, returned = out.work[0, which] * (share * problem.scaling.speed) ** 2
         status, residual = Status(int(out.status[0, which])), float(out.residual[0, which])
-        allowed = 1e-9 + 4.0 * out.error[0, which]  # the error of a curve's end
+        allowed = 1e-9 + 4.0 * share * out.error[0, which]  # the error of a curve's end
         most = problem.kinetic_energy() * (1.0 + allowed)
         if self.hypothesis == ENERGETIC and status.ok and not problem.kinetic_energy(path.v[-1]) <= most:
             status = Status.ENERGY_GAINED

@@ -17,6 +17,7 @@ from itertools import chain
 
 import numpy as np
 
+from routh import tolerances
 from routh.friction.cones import facet_directions, project_disc
 from routh.lcp.lemke import lemke_pivots
 from routh.lcp.solve import Pivoting
@@ -30,6 +31,7 @@ from routh.validation import Array
 REFINEMENT = 6.0
 ROUNDS = 12
 NEWTON_STEPS = 30
+FAR_BELOW = 1e-6  # share of what is enough at which Newton's method ends
 TRUST_REGION_FACTORS = (10.0, 1.0)  # weights of velocity against impulse in the fixed point
 FINE_FACETS = (24, 64)
 
@@ -68,6 +70,9 @@ class ConeStep:
         before = (problem.contact_velocity(v) / unit.velocity[:, None]).ravel()
         before[:: 1 + problem.nt] -= aims.rebound
         best, best_gap = np.zeros(problem.nc * (1 + problem.nt)), np.inf
+        # a slow approach may be no more than the tolerance for all motion
+        fastest = -float(before[:: 1 + problem.nt].min())
+        enough = self._tolerance * (min(fastest, 1.0) if fastest > tolerances.APPROACH else 1.0)
 
         def faceted(step: PolyhedralStep) -> StepResult:
             return step.solve(v, lambda_max, rebound=rebound, held=held)
@@ -78,11 +83,11 @@ class ConeStep:
             if rough.status is not Status.SOLVED:
                 return rough
         for start in chain(self._starts(faceted), self._fine(faceted)):
-            for candidate in (start, self._newton(start, before, aims)):
+            for candidate in (start, self._newton(start, before, aims, enough)):
                 gap = self._gap(candidate, before, aims)
                 if gap < best_gap:
                     best, best_gap = candidate, gap
-            if best_gap < self._tolerance:
+            if best_gap < enough:
                 break
         impulse = best.reshape(problem.nc, -1) * unit.impulse[:, None]
         residual = self._residual(v, impulse, aims)
@@ -131,7 +136,7 @@ class ConeStep:
         after = (before + self._G @ lam).reshape(nc, -1)
         return fixed_point_gap(lam.reshape(nc, -1), after, aims.least, aims.most, self.problem.mu)
 
-    def _newton(self, start: Array, before: Array, aims: _Aims) -> Array:
+    def _newton(self, start: Array, before: Array, aims: _Aims, enough: float) -> Array:
         """Semismooth Newton on ``lambda - proj(lambda - rho c')``; the iterate with the smallest gap.
 
         Full steps first: the map is piecewise smooth, and a step that enlarges the gap often lands on the
@@ -146,10 +151,10 @@ class ConeStep:
             gap = self._gap(lam, before, aims)
             if gap < best_gap:
                 best, best_gap = lam, gap
-            if best_gap < 1e-15 or not gap < 1e6 * best_gap:
+            if best_gap < FAR_BELOW * enough or not gap < 1e6 * best_gap:
                 break
         for factor in TRUST_REGION_FACTORS:
-            if best_gap < self._tolerance:
+            if best_gap < enough:
                 break
             weight = factor * rho
             from scipy.optimize import least_squares  # not on the way to a sample

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from routh import tolerances
 from routh.batch import ImpactBatch
 from routh.compiling import Patient, kernel
 from routh.problem import ImpactProblem
@@ -50,6 +51,9 @@ class Outputs(NamedTuple):
     work: Array  # (rows, n, 2, nc) stored, returned; shares of |v|_M^2; (rows, n, 2, 0) without restitution
 
 
+SLOW = 0.01  # share of the speed below which an approach is slow
+FASTEST_SLIP = 1e-4  # the least unit as a share of the fastest slip, whose rounding it must not show
+
 _prepare_one = Patient(prepare)
 
 
@@ -61,6 +65,22 @@ def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
             raise ValueError(f"problems: got nt = {problem.nt} in row {r}; wanted {nt} as in row 0")
     one = len(problems) == 1
     return prepared(as_rows(problems[0]) if one else ImpactBatch.from_problems(problems).arrays)
+
+
+def in_units_of_approach(rows: Rows) -> tuple[Rows, float]:
+    """One problem in units of its fastest approach, if that is slow beside the motion; their size in its own.
+
+    What a sample may miss is a share of the unit: of an impact with 1e-5 of the speed little else would be
+    left. Slip keeps its speed, in these units a large one.
+    """
+    start, width = rows.start[0], rows.start.shape[1] // rows.contact.shape[2]
+    fastest = -float(start[::width].min())
+    if not tolerances.APPROACH < fastest < SLOW:
+        return rows, 1.0
+    share = max(fastest, FASTEST_SLIP * float(np.abs(start).max()))
+    contact = rows.contact.copy()
+    contact[:, IMPULSE] *= share
+    return rows._replace(start=rows.start / share, response=rows.response * share, contact=contact), share
 
 
 def prepared(problems: Problems) -> Rows:
