@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 
 import routh
+from routh import tolerances
 from routh.laws import Newton, Simultaneous, SingleContact
-from routh.models.planar import HalfPlane, PlanarModel, PlaneContact, box, corners
+from routh.models.planar import GROUND, HalfPlane, PlanarModel, PlaneContact, box, corners
 from routh.models.spatial import PlaneContact as PointContact
 from routh.models.spatial import SpatialModel
 from routh.models.spatial import box as spatial_box
@@ -337,3 +339,20 @@ def test_impulses_of_large_friction_may_be_recorded_a_sample_later():
     motion = routh.simulate(robot.model, robot.state, duration=0.001, stream=95, seed=1)
     verdict = verify(robot.model, motion)
     assert verdict.ok, str(verdict)
+
+
+def test_closing_a_gap_may_turn_a_short_lever_by_more_than_the_gap():
+    """A contact begins anywhere within a nanometre; a rod of a decimetre turns by fifteen times that."""
+    rod = box("rod", 0.1, 0.002, mass=1.0)
+    ends = [PlaneContact(name, "rod", GROUND, (x, -0.001), mu=0.5) for name, x in (("A", -0.05), ("B", 0.05))]
+    model = PlanarModel([rod], ends)
+    gap = 0.9 * tolerances.CLOSED_GAP
+    q = np.array([0.0, 0.001 + 0.5 * gap, math.asin(gap / 0.1)])
+    motion = routh.simulate(model, routh.State(q, [0.3, 0.0, 0.0]), duration=1e-3)
+    assert motion.forces["contacts"][1, 1, 0] > 0.0
+    assert np.abs(motion.q[1] - motion.q[0])[2] > 4.0 * gap
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+    turned = motion.q[5:].copy()
+    turned[:, 2] += 5.0 * gap
+    assert not verify(model, replace(motion, q=np.concatenate([motion.q[:5], turned]))).ok
