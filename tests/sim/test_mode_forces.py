@@ -201,3 +201,35 @@ def test_a_contact_that_has_just_lost_its_force_opens():
     assert chosen.mode == both
     (chosen,) = select(mechanism, said, [0, 1], still, {both}).choices
     assert chosen.mode == both[:1]
+
+
+def test_a_limit_of_a_joint_slips_nowhere():
+    """Its tangents are zero, the direction of its slip was no number: compiled code never knew such modes."""
+    rng = np.random.default_rng(0)
+    said = Said(rng, 2, 3, 6)
+    said.J[1, 1:] = said.bias[1, 1:] = 0.0
+    slip = said.J[0, 1:] @ said.v
+    mode = Hold(0, tuple(slip / np.linalg.norm(slip))), Hold(1, (0.0, 0.0))
+    mu = np.array([0.3, 0.0])
+    ways = np.array([hold.direction for hold in mode])
+    held = Held(np.arange(2), np.zeros(2, dtype=bool), mu, ways, np.zeros(2, dtype=bool))
+    found = make_found(2, 3, 6)
+    at = At(said.J, said.inverse_mass, said.free, said.bias, said.v)
+    assert find_mode_forces(held, at, NO_SLIP, found)
+    wanted = forces_of(contact_problem(said, [0, 1], mu, ways), mode)
+    np.testing.assert_allclose(found.force, wanted.force, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("residue", [3e-9, 1e-8])
+def test_slip_that_begins_begins_from_none(residue):
+    """What an event leaves of slip has a direction of its own, which friction took for that of the slip."""
+    mu, weight = 0.3, 2.0 * 9.81
+    contacts = [PlaneContact("A", "box", point=(0.0, 0.0, -0.02), mu=mu)]
+    model = Pushed([box("box", (0.4, 0.3, 0.04), mass=2.0)], contacts)
+    push = np.array([0.0, 1.5 * mu * weight, 0.0])
+    # without friction's torque: the contact is below the middle, which is pushed there too
+    state = routh.State([0.0, 0.0, 0.02, 1.0, 0.0, 0.0, 0.0], [-residue, -residue, 0.0, 0.0, 0.0, 9.0])
+    motion = routh.simulate(model, state, duration=1e-5, control=lambda t, q, v: push)
+    assert motion.ok, motion.events[-1]
+    friction = motion.forces["contacts after"][0, 0, 1:]
+    np.testing.assert_allclose(friction / np.linalg.norm(friction), [0.0, -1.0], atol=1e-6)

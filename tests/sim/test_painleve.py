@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 import routh
+from routh.kernels.motion.forces import MOST
 from routh.laws import Sequential, SetValued, Simultaneous, SingleContact
+from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
+from routh.sim.contact_forces import contact_problem
+from routh.sim.mechanism import Mechanism
 
 G, MU = 9.81, 1.8
 
@@ -83,3 +87,36 @@ def test_dynamic_jam_is_passed_through():
     assert motion.forces["contacts"][:, 0, 0].max() > 1e4
     assert motion.ok
     assert verify(system.model, motion).ok
+
+
+def leaning_rod(seed):
+    """A rod in space on its tip, which slips, turns and jams: friction is 2."""
+    rng = np.random.default_rng(seed)
+    tip = PlaneContact("tip", "rod", point=(-0.5, 0.0, 0.0), mu=2.0)
+    model = SpatialModel([box("rod", (1.0, 0.05, 0.05), mass=1.0)], [tip])
+    lean = rng.uniform(0.8, 1.2)
+    q = np.r_[0.0, 0.0, 0.0, np.cos(lean / 2), 0.0, -np.sin(lean / 2), 0.0]
+    q[2] -= model.gaps(q)[0]
+    mechanism = Mechanism(model)
+    v = mechanism.hold(q, np.r_[rng.normal(size=3), 3.0 * rng.normal(size=3)], [0], [])
+    angle, J = rng.uniform(0.0, 2.0 * np.pi), mechanism.J(q)[0]
+    slip = rng.uniform(0.1, 0.5) * np.array([np.cos(angle), np.sin(angle)])
+    return mechanism, q, v + J.T @ np.linalg.solve(J @ J.T, np.r_[0.0, slip])
+
+
+@pytest.mark.parametrize("seed", [16, 43, 46])
+def test_slip_that_turns_into_a_jam_ends_in_an_impact_at_once(seed):
+    """It went on in the same mode, through an infinite force, and the samples there were no solution."""
+    mechanism, q, v = leaning_rod(seed)
+    motion = routh.simulate(mechanism.model, routh.State(q, v), duration=0.007)
+    assert motion.ok, motion.events[-1]
+    event = next(e for e in motion.events if e.kind == "impact without collision")
+    k = event.index
+    at = mechanism.snapshot(motion.t[k], motion.q[k], motion.v[k])
+    unit = contact_problem(at, [0], mechanism.mu, np.zeros((1, 2))).force_unit[0]
+    forces = motion.forces["contacts"][: k + 1, 0, 0]
+    assert 0.9 * MOST * unit < forces[k] <= 1.001 * MOST * unit
+    assert forces.max() <= 1.001 * MOST * unit
+    assert forces.min() >= 0.0
+    verdict = verify(mechanism.model, motion)
+    assert verdict.ok, str(verdict)

@@ -12,7 +12,7 @@ from routh import tolerances
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
-from routh.sim.flow import Course, _tableau
+from routh.sim.flow import Course, _before_others, _tableau
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.modes import find_modes
@@ -134,6 +134,24 @@ def test_a_step_that_slip_ends_by_turning_is_one_of_the_model_there(push, speed)
     np.testing.assert_allclose(step._way.found.rows, pulled.J(q)[0], rtol=0, atol=1e-10)
 
 
+def test_a_step_is_as_short_as_its_parabolas_need():
+    """Samples of a box that spins moved off the ground by as much as the model was off its parabola."""
+    mechanism, q, _ = leaning(0.0)
+    J = mechanism.J(q)[0]
+    v = mechanism.hold(q, np.r_[0.0, 0.0, 0.0, 30.0, -20.0, 25.0], [0], [])
+    v += J.T @ np.linalg.solve(J @ J.T, np.r_[0.0, 0.3, 0.4])
+    motion = ModeMotion(mechanism, (Hold(0, (0.6, 0.8)),))
+    y, speed = motion.begin(q, v), mechanism.speed(q, v)
+    motion.aim(0.0, y)
+    step = ShortStep(motion, 0.0, y, 1e-3, speed, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    assert step.known
+    assert 1e-5 < step.t < 1e-3
+    root = 1.0 / np.sqrt(1.0 / (J[0] @ mechanism.inverse_mass(q) @ J[0]))
+    for sample in step.samples(np.linspace(0.1, 0.9, 9) * step.t):
+        rate = mechanism.normal_velocity(sample.q, sample.v)[0]
+        assert abs(rate) < 0.2 * tolerances.VERIFY_INTEGRATOR * speed * root
+
+
 def at_the_limit(over):
     """A corner at rest that is pulled at beyond its friction's limit by a share, and its contact mode."""
     mechanism, q, v = leaning(0.0)
@@ -200,6 +218,39 @@ def test_an_event_comes_before_its_condition_is_broken(seed):
     found = Course.crossing(course, "margin", 0, 0.25, 0.252)
     assert margin(0, found) >= 0.0
     assert when - found < 1e-14
+
+
+def course_of(margin, kinds, began=0.25):
+    """A course whose margins are a function of time, (n,)."""
+    slides = np.zeros(len(kinds), dtype=bool)
+    course = SimpleNamespace(_gap=None, _rate=None, _margin=lambda j, t: margin(t)[j], t_old=began)
+    course.crossing = lambda *asked: Course.crossing(course, *asked)
+    course.motion = SimpleNamespace(kinds=kinds, slides=slides)
+    course.looks = lambda times: SimpleNamespace(margin=np.array([margin(t) for t in times]))
+    return course
+
+
+def test_a_force_through_infinity_ends_a_mode_where_it_jams():
+    """It came back from below zero, where it opened, or where slip stopped: those were taken for the end."""
+
+    def margin(t):
+        force = 1e-3 / ((0.2501 - t) + 1e-20)
+        return np.array([force, 1.0 - abs(force) / 1e4])
+
+    course = course_of(margin, [("open", (3,)), ("jam", (3,))])
+    kind, before = ("stick", (4,)), margin(0.25)
+    when, word, contacts = _before_others(course, (0.2502, *kind), 0.25, before)
+    assert (word, contacts) == ("jam", (3,))
+    assert margin(when)[1] >= 0.0
+    assert when == pytest.approx(0.2501 - 1e-7, abs=1e-12)
+    early = 0.25 + 5e-5, *kind
+    assert _before_others(course, early, 0.25, before) == early
+
+
+def test_an_event_that_drift_hid_is_looked_for_from_the_start():
+    """Without drift the condition was broken at both looks: the event was put where it was so already."""
+    course = course_of(lambda t: np.array([0.2501 - t]), [("slip", (0,))])
+    assert course.crossing("margin", 0, 0.2502, 0.2503) == pytest.approx(0.2501, abs=1e-14)
 
 
 def test_of_slips_that_stop_in_one_part_the_first_ends_the_step():

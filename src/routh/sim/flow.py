@@ -159,6 +159,8 @@ class Course:
         """
         function = partial({"gap": self._gap, "rate": self._rate, "margin": self._margin}[what], j)
         at_a, at_b = function(a), function(b)
+        if what == "margin" and at_a < 0.0 > at_b:  # drift hid it: the step began without
+            a, at_a = self.t_old, function(self.t_old)
         if at_a == 0.0 or at_a * at_b > 0.0:
             return a if abs(at_a) < abs(at_b) else b
         when = float(brentq(function, a, b, xtol=1e-18, rtol=8.9e-16))
@@ -197,7 +199,7 @@ class Flow:
     """One smooth piece of motion."""
 
     samples: tuple[Sample, ...]  # the first one is its beginning, the last one its end
-    reason: str  # "end", "close", "graze", "open", "slip", "stick", "singular", "out of time"
+    reason: str  # "end", "close", "graze", "open", "slip", "stick", "jam", "singular", "out of time"
     contacts: tuple[int, ...] = ()  # whose condition ended it
 
 
@@ -265,8 +267,23 @@ def _first_event(course: Course, gap: float, leaving: Set[int]) -> tuple[float, 
             when = course.crossing("margin", i, times[k], times[k + 1]) if begun else times[k]
             hits.append((when, *motion.kinds[i]))
         if hits:
-            return min(hits, key=lambda hit: hit[0])
+            return _before_others(course, min(hits, key=lambda hit: hit[0]), times[k], before[k])
     return None
+
+
+def _before_others(
+    course: Course, hit: tuple[float, str, tuple[int, ...]], start: float, before: Array
+) -> tuple[float, str, tuple[int, ...]]:
+    """The event, or what breaks the mode from ``start`` to it: forces may pass through infinity and back."""
+    motion = course.motion
+    while True:
+        broken = course.looks([hit[0]]).margin[0] < -tolerances.CONTACT_FORCE
+        others = np.flatnonzero(broken & (before > 0.0) & ~motion.slides).tolist()
+        hits = [(course.crossing("margin", i, start, hit[0]), *motion.kinds[i]) for i in others]
+        first = min(hits, key=lambda other: other[0], default=hit)
+        if not first[0] < hit[0] or first[1:] == hit[1:]:
+            return hit
+        hit = first
 
 
 def _gap_hits(

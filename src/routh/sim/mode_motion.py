@@ -84,6 +84,8 @@ class ModeMotion:
         self.kinds += [("open", (contact,)) for contact in self.contacts]
         self.kinds += [("slip", (self.contacts[i],)) for i in stuck]
         self.kinds += [("stick", (self.contacts[i],)) for i in rubbing]
+        if self._turns:
+            self.kinds.append(("jam", tuple(self.contacts)))
         self.slides = np.array([word == "stick" for word, _ in self.kinds if mode], dtype=bool)  # margins
 
     def begin(self, q: Array, v: Array) -> Array:
@@ -241,10 +243,9 @@ class ModeMotion:
             solution = self.forces(snapshot, problem)
             force, residual = solution.force / problem.force_unit[:, None], solution.residual
         room = self.mu * force[:, 0] - _lengths(force[:, 1:])
-        residual = tolerances.CONTACT_FORCE - residual
-        if self._turns:
-            residual = min(residual, 1.0 - float(np.abs(force[:, 0]).max()) / MOST)
-        return np.concatenate([[residual], force[:, 0], room[self.stuck], self._along(snapshot)])
+        jam = [1.0 - float(np.abs(force[:, 0]).max()) / MOST] if self._turns else []
+        parts = force[:, 0], room[self.stuck], self._along(snapshot), jam
+        return np.concatenate([[tolerances.CONTACT_FORCE - residual], *parts])
 
     def _along(self, snapshot: Snapshot) -> Array:
         """Speeds of the rubbing contacts along the slip that they began the step with, m/s."""

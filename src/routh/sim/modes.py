@@ -351,6 +351,7 @@ class Selection:
 
     choices: tuple[ModeForces, ...]  # one per distinct acceleration; none: Painlevé's paradox
     complete: bool  # whether there can be no others
+    slipping: np.ndarray  # (nc,) bool: contacts that slip already
 
 
 def select(
@@ -380,7 +381,7 @@ def select(
             # of equally good modes the one with the fewest closed contacts: it asks for no force
             near = [s for s, score in zip(left, scores, strict=True) if score >= best - 1e-12]
             choices.append(min(near, key=lambda solution: len(solution.mode)))
-    return Selection(tuple(choices), complete)
+    return Selection(tuple(choices), complete, slipping)
 
 
 def _among(mode: Mode, others: set[Mode]) -> bool:

@@ -31,6 +31,7 @@ _FINER = (
 )
 _RATE = 1e2  # 1/s: what a model says changes less with the velocity
 _FINE = 1e-5  # s: over shorter steps a model is a parabola
+_FARTHEST = 0.79  # share of a step at which a cubic is farthest from the parabola through its ends and middle
 _BEYOND = 1.02  # of the time at which slip stopped: it may stop a little later
 _CLEARLY, _STILL = (
     0.15,
@@ -115,11 +116,11 @@ class ShortStep:
         return False
 
     def _is_rough(self) -> bool:
-        """Whether the model is no parabola: closed contacts move where it was not asked."""
+        """Whether the model is no parabola: closed contacts move, in samples where these differ most."""
         if self.t - self.started < _FINE:
             return False
-        state = self.motion.split(self(self.started + 0.75 * (self.t - self.started)))
-        at, rows = self.motion.mechanism.snapshot(self.t, *state), self.motion.contacts
+        (sample,) = self.samples([self.started + _FARTHEST * (self.t - self.started)])
+        at, rows = self.motion.mechanism.snapshot(sample.t, sample.q, sample.v), self.motion.contacts
         root = np.sqrt(self._short.delassus[0].diagonal()[:: self.motion.mechanism.width])
         still = tolerances.VERIFY_INTEGRATOR * self.fastest * root
         gap = self.motion.mechanism.model.gaps(at.q)[rows]

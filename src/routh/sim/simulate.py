@@ -209,7 +209,7 @@ class Run:
                 return self._stop(Status.NUMERICAL, "free motion ends as soon as it begins")
             return self._impact(tuple(resting))
         leaving = frozenset(np.flatnonzero(closed & (normal > tolerance)).tolist())
-        return self._flow(self._drawn(selection, resting), leaving)
+        return self._flow(self._drawn(selection, resting), leaving, selection.slipping)
 
     def _contacts(self) -> tuple[np.ndarray, Array, Array]:
         """Which contacts are closed, all normal velocities, and the speed below which they are zero."""
@@ -357,11 +357,15 @@ class Run:
                 return law, found
         return law, law(problem, self.settings.rng, without_collision=without_collision)
 
-    def _flow(self, chosen: ModeForces, leaving: frozenset[int]) -> None:
+    def _flow(self, chosen: ModeForces, leaving: frozenset[int], slipping: np.ndarray) -> None:
         """Move smoothly in the chosen mode and log how it differs from the one before."""
         self._log_change(chosen.mode)
         self.mode = chosen.mode
         motion = ModeMotion(self.mechanism, chosen.mode)
+        begins = [motion.contacts[i] for i in motion.rubbing if not slipping[motion.contacts[i]]]
+        if begins:  # from none: what an event took for none has a direction, and friction would oppose it
+            others = [c for c in motion.sliding if c not in begins]
+            self.v = self.mechanism.hold(self.q, self.v, [*motion.sticking, *begins], others)
         grid = self.grid[np.searchsorted(self.grid, self.t, side="right") :].tolist()
         flow = self._run_mode(motion, grid, leaving)
         started = self.t
@@ -383,6 +387,8 @@ class Run:
                 return self._impact(flow.contacts)
             cause = f"; some motion has no inertia (M is singular to {worst:.0e})" if worst <= _FLAT else ""
             return self._stop(Status.NUMERICAL, f"the integrator's step became too small{cause}")
+        if flow.reason == "jam" and moved:  # else there may be another mode
+            return self._impact(flow.contacts)
         if flow.reason == "graze":
             self.record.event("graze", flow.contacts)
         if flow.reason == "stick":

@@ -241,8 +241,12 @@ def solve_mode(held: Held, v: Array, free: Array, slowest: float, found: Found) 
 
 @kernel
 def _follow_slip(held: Held, v: Array, i: int, slowest: float, found: Found) -> None:
-    """The direction in which contact number i of the mode slips now."""
+    """The direction in which contact number i of the mode slips now; a limit of a joint has none."""
     nt, nv = found.way.shape[1], len(v)
+    if held.sticks[i] or held.straight[i] or held.mu[i] == 0.0 or nt == 1:
+        for a in range(nt):
+            found.way[i, a] = held.way[i, a]
+        return
     size, along = 0.0, 0.0
     for a in range(nt):
         total = 0.0
@@ -252,10 +256,6 @@ def _follow_slip(held: Held, v: Array, i: int, slowest: float, found: Found) -> 
         size += total * total
         along += total * held.way[i, a]
     size = math.sqrt(size)
-    if held.sticks[i] or held.straight[i] or nt == 1:
-        for a in range(nt):
-            found.way[i, a] = held.way[i, a]
-        return
     lacking, whole = max(slowest - size, 0.0), 0.0
     for a in range(nt):
         found.way[i, a] = lacking * held.way[i, a] + (-found.way[i, a] if along < 0.0 else found.way[i, a])

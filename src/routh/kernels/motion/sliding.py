@@ -96,7 +96,7 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
         push, rub = found.force[i, 0], 0.0
         for a in range(1, width):
             rub += found.force[i, a] ** 2
-        if push < -BROKEN * found.unit[0, i]:
+        if push < -BROKEN * found.unit[0, i] or push > MOST * found.unit[0, i]:
             over = True
         if held.sticks[i]:
             over = over or math.sqrt(rub) > held.mu[i] * push + BROKEN * found.unit[0, i]
@@ -258,7 +258,7 @@ class Sights(NamedTuple):
     force: Array  # (n, m, 1 + nt) N
     gap: Array  # (n, nc) m
     rate: Array  # (n, nc) m/s
-    margin: Array  # (n, 1 + m + sticking) of the mode, see `routh.sim.mode_motion.ModeMotion.look`
+    margin: Array  # (n, margins) of the mode, see `routh.sim.mode_motion.ModeMotion.kinds`; not those of slip
 
 
 @kernel
@@ -280,14 +280,12 @@ def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
             for j in range(nv):
                 total += parabola(x, rows[0, c, j], rows[1, c, j], rows[2, c, j]) * v[j]
             seen.rate[n, c] = total
-        at = 1 + len(found.force)
-        seen.margin[n, 0] = MISFIT - found.residual[0]
-        for i in range(len(found.force)):
-            seen.margin[n, 0] = min(
-                seen.margin[n, 0], 1.0 - abs(found.force[i, 0]) / (MOST * found.unit[0, i])
-            )
+        at, jam = 1 + len(found.force), seen.margin.shape[1] - 1
+        seen.margin[n, 0], seen.margin[n, jam] = MISFIT - found.residual[0], 1.0
         for i in range(len(found.force)):
             rub = 0.0
+            left = 1.0 - abs(found.force[i, 0]) / (MOST * found.unit[0, i])
+            seen.margin[n, jam] = min(seen.margin[n, jam], left)
             for a in range(found.force.shape[1]):
                 seen.force[n, i, a] = found.force[i, a]
                 rub += found.force[i, a] ** 2 if a > 0 else 0.0
