@@ -9,6 +9,8 @@ from scipy.optimize import brentq
 
 import routh
 from routh import tolerances
+from routh.laws import SetValued
+from routh.models.simultaneity import Simultaneity
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
@@ -17,6 +19,7 @@ from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.modes import find_modes
 from routh.sim.short_steps import ShortStep
+from routh.sim.simulate import Run, RunSettings
 
 CORNER = np.array([0.2, 0.15, -0.1])
 
@@ -268,3 +271,23 @@ def test_of_slips_that_stop_in_one_part_the_first_ends_the_step():
     step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
     assert step.stopped == (1,)
     assert step.t == pytest.approx(0.99e-4 / (0.5 * 9.81), rel=1e-6)
+
+
+@pytest.mark.parametrize("followed", [True, False])
+def test_slip_that_was_followed_goes_on_through_an_event(followed):
+    """Beside fast motion it is slower than what an event takes for none, but it is known."""
+    bodies = [box(name, (0.4, 0.3, 0.2), mass=1.0) for name in "ab"]
+    model = SpatialModel(
+        bodies, [PlaneContact(one.name, one.name, point=np.zeros(3), mu=0.5) for one in bodies]
+    )
+    q = np.tile(np.r_[np.zeros(3), 1.0, np.zeros(3)], 2)
+    v = np.zeros(12)
+    v[0], v[6] = 5e-9, 1.0
+    asked = {"rtol": 1e-9, "atol": 1e-10, "max_step": 1e-3, "gap": 1e-9, "end": 1e-3, "sample_dt": 1e-3}
+    rest = {"max_events": 10, "law": SetValued(), "rng": np.random.default_rng(0)}
+    run = Run(Mechanism(model), routh.State(q, v), RunSettings(simultaneity=Simultaneity(), **asked, **rest))
+    if followed:
+        run.mode = Hold(0, (1.0, 0.0)), Hold(1, (1.0, 0.0))
+    run._advance()
+    friction = run.record.forces_after[0][:, 1]
+    np.testing.assert_allclose(friction, [-0.5 * 9.81 if followed else 0.0, -0.5 * 9.81], atol=1e-9)
