@@ -100,3 +100,17 @@ def test_no_flight_passes_for_a_low_hop(hopping):
     i = next(k for k in range(1, len(motion)) if motion.t[k] - motion.t[k - 1] > tolerances.SETTLING)
     fake = Event("settle", float(motion.t[i]), i, ("A",), {"friction": "cone", "facets": None})
     assert "time of settling" in broken(model, replace(motion, events=(*motion.events, fake)))
+
+
+def test_what_turns_on_the_ground_beside_a_hop_does_not_rise():
+    """Its velocity at the first end was seen with the directions of the second, which turn with it."""
+    bodies = [box("ball", 0.2, 0.2, mass=1.0), box("rod", 1.0, 0.02, mass=1.0)]
+    feet = [PlaneContact("foot", "ball", point=(0.0, -0.1)), PlaneContact("tip", "rod", point=(-0.5, 0.0))]
+    model, lean, rate = PlanarModel(bodies, feet), 1.0, 4.0
+    q = np.array([0.0, 0.1, 0.0, 0.9, 0.5 * np.sin(lean), lean])
+    v = np.array([0.0, -1.3e-4, 0.0, 0.0, 0.5 * rate * np.cos(lean), rate])
+    assert abs(Mechanism(model).normal_velocity(q, v)[1]) < 1e-15
+    motion = routh.simulate(model, routh.State(q, v), duration=1e-3)
+    assert "settle" in [event.kind for event in motion.events]
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)

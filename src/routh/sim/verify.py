@@ -274,7 +274,7 @@ def check_settling(e: Evidence, i: int, event: Event) -> None:
     """
     trajectory, impulse = e.trajectory, e.impulses[i]
     t, q, v0, v1 = trajectory.t[i], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
-    before, after, noise = e.J(q) @ v0, e.J(q) @ v1, e.noise(q, e.settling[i])
+    before, after, noise = e.J(trajectory.q[i - 1]) @ v0, e.J(q) @ v1, e.noise(q, e.settling[i])
     skipped = float(t - trajectory.t[i - 1])
     e.book.note("time of settling", i, skipped, tolerances.SETTLING)
     smooth = skipped * e.smooth_force(t, q, v0)
