@@ -6,8 +6,10 @@ near to each other, so its friction is judged up to the angle by which slip turn
 """
 
 import numpy as np
+import scipy.optimize
 
 TOLERANCE = 1e-6  # of each contact's own speed and momentum
+CORNERS = 64  # of polygons in place of cones
 ROUND = 4.0  # friction 1e5 multiplies rounding; the tolerance grows with its root
 
 
@@ -47,10 +49,32 @@ def wrong_path(problem, path, v, impulse, scales, directions=None, curved=None):
         whole = np.sqrt(np.abs(np.sum(pushes.T * np.linalg.solve(problem.M, pushes.T), axis=0)))
         excess[whole < moved] = path.impulse[whole < moved]
         moved = np.minimum(moved, whole)
+        for k in np.flatnonzero(moved > loose * energy):  # contacts that undo each other, as doubled ones may
+            moved[k] = min(moved[k], from_cones(problem, path.impulse[k] - excess[k], pushes[k]))
         if not moved.sum() <= (loose + curved) * energy:
             return "impulses outside their cones by more than the error"
         p = p - excess / momentum[:, None]
     return wrong_contacts(problem, c, p, directions, curved is not None, loose)
+
+
+def from_cones(problem, inside, push):
+    """At most how far, by its energy, what ``push`` (nv,) does is from what impulses in the cones can do.
+
+    Those are sums of ``inside`` (nc, 3), contact by contact, and of the edges of polygons inside the cones.
+    """
+    root = np.linalg.cholesky(problem.M)
+    edges = problem.mu[:, None, None] * polygon(CORNERS)  # (nc, corners, 2)
+    ways = np.einsum("ckt,ctv->ckv", edges, problem.Jt) + problem.Jn[:, None]
+    own = inside[:, :1] * problem.Jn + np.einsum("ct,ctv->cv", inside[:, 1:], problem.Jt)
+    ways = np.linalg.solve(root, np.concatenate([ways.reshape(-1, problem.nv), own]).T)
+    sizes = np.linalg.norm(ways, axis=0)
+    return scipy.optimize.nnls(ways[:, sizes > 0.0] / sizes[sizes > 0.0], np.linalg.solve(root, push))[1]
+
+
+def polygon(facets):
+    """Corners of the friction polygon."""
+    angles = 2.0 * np.pi * np.arange(facets) / facets
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def outside_cones(impulse, mu):

@@ -8,10 +8,9 @@ Everything is measured in a problem's own speed and momentum, computed here.
 import time
 
 import numpy as np
-import scipy.optimize
 
 import routh
-from attacking.paths import outside_cones, wrong_path
+from attacking.paths import from_cones, outside_cones, polygon, wrong_path
 from attacking.report import Found, chunks, merged
 from measure import in_processes
 from routh.status import Status
@@ -20,7 +19,6 @@ from routh.step import make_step
 TOLERANCE = 1e-6  # of the problem's own speed and momentum
 HUGE = 1e3  # friction above which impulses are uncertain by mu times rounding
 SAMPLES = 4
-CORNERS = 64  # of polygons in place of cones
 WARM = 12  # problems before the clock runs
 #: What one sample may take, s of one core: for each contact in the plane, with polygons, with the true cone;
 #: for the increments of Algorithm 1 with a share in those that are drawn again; for one readable step.
@@ -144,12 +142,6 @@ def wrong_way(problem, outcomes, i):
     return wrong_path(problem, path, outcomes.v[i], outcomes.impulse[i], scales(problem), corners)
 
 
-def polygon(facets):
-    """Corners of the friction polygon."""
-    angles = 2.0 * np.pi * np.arange(facets) / facets
-    return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-
-
 def scales(problem):
     """Speed (nc,) and momentum (nc,) of each contact: ``|v|_M / sqrt(m)`` and ``|v|_M sqrt(m)``."""
     energy = np.sqrt(problem.v @ problem.M @ problem.v)
@@ -189,20 +181,6 @@ def wrong_balance(problem, v, impulse, error=0.0):
     if not np.sqrt(v @ problem.M @ v) <= before * (1.0 + TOLERANCE):
         return "energy gained"
     return ""
-
-
-def from_cones(problem, inside, push):
-    """At most how far, by its energy, what ``push`` (nv,) does is from what impulses in the cones can do.
-
-    Those are sums of ``inside`` (nc, 3), contact by contact, and of the edges of polygons inside the cones.
-    """
-    root = np.linalg.cholesky(problem.M)
-    edges = problem.mu[:, None, None] * polygon(CORNERS)  # (nc, corners, 2)
-    ways = np.einsum("ckt,ctv->ckv", edges, problem.Jt) + problem.Jn[:, None]
-    own = inside[:, :1] * problem.Jn + np.einsum("ct,ctv->cv", inside[:, 1:], problem.Jt)
-    ways = np.linalg.solve(root, np.concatenate([ways.reshape(-1, problem.nv), own]).T)
-    sizes = np.linalg.norm(ways, axis=0)
-    return scipy.optimize.nnls(ways[:, sizes > 0.0] / sizes[sizes > 0.0], np.linalg.solve(root, push))[1]
 
 
 def wrong_sample(problem, v, impulse, error=0.0):

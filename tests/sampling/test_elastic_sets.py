@@ -134,12 +134,16 @@ def test_the_law_is_one_sample_and_shows_its_work(friction, hypothesis):
         assert result.status is routh.Status.SOLVED
         seed = int(np.random.default_rng(3).integers(2**63))
         sampled = routh.sample(problem, 1, seed=seed, friction=friction, hypothesis=hypothesis)
-        np.testing.assert_allclose(result.v, sampled.v[0], atol=1e-12)
-        np.testing.assert_allclose(result.impulse, sampled.impulse[0], atol=1e-12)
+        # equal draws; curves are followed more finely by the law, pieces that are straight have no error
+        error = 0.0 if sampled.error is None else float(sampled.error[0])
+        assert np.sqrt(problem.kinetic_energy(result.v - sampled.v[0])) <= (error + 1e-12) * np.sqrt(
+            problem.kinetic_energy()
+        )
+        np.testing.assert_allclose(result.impulse, sampled.impulse[0], atol=10.0 * error + 1e-12)
         np.testing.assert_array_equal(result.path.v[-1], result.v)
-        np.testing.assert_array_equal(result.stored, sampled.stored[0])
-        np.testing.assert_array_equal(result.returned, sampled.returned[0])
-        assert result.residual == sampled.residual[0]
+        np.testing.assert_allclose(result.stored, sampled.stored[0], atol=10.0 * error + 1e-14)
+        np.testing.assert_allclose(result.returned, sampled.returned[0], atol=10.0 * error + 1e-14)
+        assert result.residual <= sampled.residual[0] + 1e-12
 
 
 @pytest.mark.parametrize("option", [{"step": 0.1}, {"max_steps": 20}])
