@@ -216,6 +216,21 @@ def test_combinations_are_the_different_rows_also_of_many_contacts():
         assert len(rows) == len(np.unique(modes, axis=0))
 
 
+def test_samples_that_end_at_the_same_place_change_no_answer(block):
+    rows = np.random.default_rng(0).permutation(np.repeat(np.arange(len(block)), 3))
+    once, thrice = (
+        make_answer(block.problem, v, modes)
+        for v, modes in ((block.v, block.modes), (block.v[rows], block.modes[rows]))
+    )
+    assert thrice.score == pytest.approx(once.score, rel=1e-12)
+    assert [one.modes for one in thrice.between] == [one.modes for one in once.between]
+    for a, b in zip(thrice.contacts, once.contacts, strict=True):
+        assert a.spread == pytest.approx(b.spread, rel=1e-12)
+        assert a.modes.keys() == b.modes.keys()
+        for mode, speeds in a.modes.items():
+            assert speeds == pytest.approx(b.modes[mode], rel=1e-9, abs=1e-12)
+
+
 def test_the_order_of_the_two_outcomes_is_not_that_of_the_samples():
     """Which of many alike samples are farthest apart hangs on last bits; what is told must not."""
     left, right = [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]

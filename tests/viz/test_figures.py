@@ -3,7 +3,9 @@ import pytest
 
 import routh
 from routh import systems
+from routh.auditing import comparison
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
+from routh.exact import build
 from routh.text import for_matplotlib
 from routh.viz import plots, style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
@@ -37,12 +39,17 @@ def test_density_keeps_every_point_and_draws_nothing_else():
     assert disc.sum(axis=0).tolist() == disc.sum(axis=1).tolist() == [3, 5, 7, 7, 7, 5, 3]
 
 
-def test_the_next_picture_asks_no_law_again(monkeypatch):
+def test_the_next_picture_of_an_impact_asks_no_law_again(monkeypatch):
     samples = routh.sample(BLOCK.problem, 16)
     samples.plot()
-    for name in ("compare", "cheap_exact"):
-        monkeypatch.setattr(plots, name, lambda *_, **__: pytest.fail("computed twice"))
+    for room, name in (
+        (comparison, "simultaneous_solutions"),
+        (comparison, "sequences"),
+        (build, "exact_set"),
+    ):
+        monkeypatch.setattr(room, name, lambda *_, **__: pytest.fail("computed twice"))
     assert plots.thumbnail(samples)
+    assert routh.sample(BLOCK.problem, 16, seed=1).plot()
 
 
 def test_density_of_nothing_is_empty():

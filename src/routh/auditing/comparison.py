@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Unpack
 
 import numpy as np
@@ -82,8 +82,16 @@ def compare(
     way = intermediate_velocities(outcomes, **options) if ways else np.empty((0, problem.nv))
     if np.any(problem.restitution > 0.0):
         return Comparison(outcomes, way, all_simultaneous=False)
+    return Comparison(outcomes, way, *_without_choice(problem, enumerated, friction))
+
+
+@lru_cache(maxsize=32)
+def _without_choice(
+    problem: ImpactProblem, enumerated: int, friction: str
+) -> tuple[dict[str, ImpactResult], tuple[ImpactResult, ...], bool]:
+    """What `Comparison` has of the laws: the same for all samples of an impact, so kept for the next ones."""
     solutions, complete = simultaneous_solutions(problem, enumerated=enumerated, friction=friction)
-    return Comparison(outcomes, way, sequences(problem, friction=friction), solutions, complete)
+    return sequences(problem, friction=friction), solutions, complete
 
 
 def intermediate_velocities(outcomes: Outcomes, **options: Unpack[SampleOptions]) -> Array:

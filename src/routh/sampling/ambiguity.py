@@ -16,6 +16,7 @@ from routh.validation import Array, integer, real_array
 # Pairs of outcomes that the search for the diameter may look at: a second or so.
 _PAIR_BUDGET = 2**28
 _BLOCK = 1024
+_LOOKED_AT = 2**12  # points that tell the principal axes
 _CELLS = 512  # of the grid that tells points which belong to no farthest pair
 _SAME = 1e-13  # of the diameter: points this near to each other are one
 
@@ -154,7 +155,7 @@ def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, i
     turned = _principal(points)
     best, first, second = _extremes(turned)
     kept = np.arange(len(points))
-    if len(kept) > _BLOCK and best > 0.0:
+    if best > 0.0:
         kept = np.flatnonzero(_distinct(turned, _SAME * best))
         for _ in range(4):
             if len(kept) <= _BLOCK:
@@ -193,10 +194,23 @@ def farthest_pair(points: Array, *, pairs: int = _PAIR_BUDGET) -> tuple[float, i
     return best, first, second, exact, best if exact else upper
 
 
+def distinct(points: Array) -> np.ndarray:
+    """Rows of points (n, d) such that every other one is, but for rounding, at the place of one of them.
+
+    Not the fewest: a few that could go stay.
+    """
+    turned = _principal(points)
+    return np.flatnonzero(_distinct(turned, _SAME * _extremes(turned)[0]))
+
+
 def _principal(points: Array) -> Array:
-    """Points (n, d) about their mean in their principal axes, where boxes around them are tight: (d, n)."""
-    mean = np.full(len(points), 1.0 / len(points)) @ points
-    _, axes = np.linalg.eigh(points.T @ points - len(points) * np.outer(mean, mean))
+    """Points (n, d) about their mean in their principal axes, where boxes around them are tight: (d, n).
+
+    Mean and axes are those of some of the points: any axes would do, these are nearly the tightest.
+    """
+    some = points[:: max(len(points) // _LOOKED_AT, 1)]
+    mean = some.mean(axis=0)
+    _, axes = np.linalg.eigh((some - mean).T @ (some - mean))
     turned = axes.T @ points.T
     turned -= (axes.T @ mean)[:, None]
     return turned

@@ -17,7 +17,7 @@ from routh import tolerances
 from routh.friction.cones import ContactMode
 from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
-from routh.sampling.ambiguity import Sampled, farthest_pair
+from routh.sampling.ambiguity import Sampled, distinct, farthest_pair
 from routh.status import Status
 from routh.text import for_terminal, listed, toucher
 from routh.validation import Array, Options, real
@@ -288,9 +288,13 @@ def make_answer(
     """
     if len(v) == 0:
         return Answer(float("nan"), None, (), rounding)
-    places = np.arange(len(v)) if rows is None else rows
+    single = len(v) == 1 and not whole
+    points = v @ problem.cholesky
+    kept = distinct(points)  # many samples end at the same place: one of each says what it does
+    v, modes, points = v[kept], modes[kept], points[kept]
+    places = kept if rows is None else rows[kept]
     velocity = _by_contact(problem, v)
-    _, i, j, _, _ = farthest_pair(v @ problem.cholesky)
+    _, i, j, _, _ = farthest_pair(points)
     apart = np.abs(velocity[..., i] - velocity[..., j]).argmax()
     # which of many alike samples come out is a matter of last bits: their order must not be
     pair = tuple(
@@ -299,7 +303,7 @@ def make_answer(
     )
     score = float(np.linalg.norm((v[i] - v[j]) @ problem.cholesky)) / problem.scaling.speed
     contacts = [_range(problem, velocity[k], modes[:, k], k) for k in range(problem.nc)]
-    return Answer(score, (pair[0], pair[1]), tuple(contacts), rounding, len(v) == 1 and not whole)
+    return Answer(score, (pair[0], pair[1]), tuple(contacts), rounding, single)
 
 
 def contact_modes(problem: ImpactProblem, v: Array, threshold: float = 0.0) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +24,6 @@ _ROWS = 6  # combinations of modes in the table
 WIDEST = "what differs most"
 _DIGITS = 6  # of numbers beside sliders
 _REACH = {"their whole range": 1.0, "a tenth of it": 0.1, "a hundredth": 0.01, "a thousandth": 0.001}
-_exact = lru_cache(maxsize=32)(cheap_exact)
 
 
 class Panel:
@@ -218,7 +216,7 @@ def single_answers(session: Viewing, shown: Shown, moment: float) -> dict[str, A
 
 def exact_outlines(problem: ImpactProblem, rows: Array) -> list[Array]:
     """Outlines (k, 2) of the exact set's pieces under rows (2, nv) where it is cheap, else none."""
-    exact = _exact(problem, contacts=EXACT_CONTACTS, seconds=EXACT_SECONDS)
+    exact = cheap_exact(problem, contacts=EXACT_CONTACTS, seconds=EXACT_SECONDS)
     return [] if exact is None else [image for image in exact.project(rows) if len(image) > 1]
 
 

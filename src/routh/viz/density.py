@@ -68,17 +68,25 @@ def draw_density(
     bins: int = BINS,
 ) -> None:
     """Draw points as a density over the present limits of the axes; set those first."""
+    from matplotlib.image import PcolorImage
+
     extent = (*ax.get_xlim(), *ax.get_ylim())
     box = ax.get_window_extent()
     longest = max(box.width, box.height)
     columns, rows = (max(int(bins * side / longest), 16) for side in (box.width, box.height))  # square cells
     radius = 2 if len(x) >= 2**15 else 3
     image = density_image(x, y, extent, (rows, columns), radius)
-    options: style.Look = {"origin": "lower", "extent": extent, "aspect": "auto", "vmin": 0.0, "vmax": 1.0}
     shade = style.density_map(color, lightest=lightest)
-    drawn = ax.imshow(image, cmap=shade, zorder=zorder, alpha=alpha, interpolation="nearest", **options)
-    drawn.set_rasterized(True)
-    ax.set(xlim=extent[:2], ylim=extent[2:])
+    x_edges, y_edges = (
+        np.linspace(*ends, count + 1) for ends, count in ((extent[:2], columns), (extent[2:], rows))
+    )
+    # colours of cells where points are: Matplotlib would find one for every pixel, each time it draws
+    seen = np.isfinite(image)
+    colours = np.zeros((rows, columns, 4), dtype=np.uint8)
+    colours[seen] = shade(image[seen], alpha=alpha, bytes=True)
+    # out of layouts: it fills the axes, and Matplotlib does not know its extent
+    look: style.Look = {"zorder": zorder, "rasterized": True, "in_layout": False}
+    ax.add_image(PcolorImage(ax, x_edges, y_edges, colours, **look))
     if label is not None:
         ax.plot([], [], "o", color=shade(0.5), markersize=3.0, markeredgewidth=0.0, label=label)
 

@@ -68,11 +68,9 @@ def _beside(
 ) -> tuple[Comparison, ExactSet | None]:
     """The laws' answers and the exact set, computed once: plots and notebooks ask for the same."""
     ways, kept = view != "ends", outcomes.pictured
-    if "exact" not in kept:
-        kept["exact"] = cheap_exact(outcomes.problem)
     if shown is None and ways not in kept:
         kept[ways] = compare(outcomes, ways=ways)
-    return shown or kept[ways], kept["exact"]
+    return shown or kept[ways], cheap_exact(outcomes.problem)
 
 
 def _check_solved(outcomes: Outcomes) -> None:

@@ -8,6 +8,7 @@ answers of all laws in one set (`draw_laws`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,10 +54,11 @@ _MARKS = ("D", "s", "^", "v", "P", "X", "h", "<", ">", "p", "*")
 _COLOURS = (style.VERMILION, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.BLACK, style.GREY)
 
 
+@lru_cache(maxsize=32)
 def cheap_exact(
     problem: ImpactProblem, *, contacts: int = CHEAP_CONTACTS, seconds: float = CHEAP_SECONDS
 ) -> ExactSet | None:
-    """The exact set of a few planar contacts, where it is complete after little work."""
+    """The exact set of a few planar contacts, where it is complete after little work; kept for next time."""
     if problem.nt != 1 or problem.nc > contacts or np.any(problem.restitution > 0.0):
         return None
     from routh.exact.build import exact_set  # only pictures need it
