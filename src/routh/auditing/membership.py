@@ -14,15 +14,13 @@ from numpy.typing import ArrayLike
 
 from routh.friction.cones import project_disc
 from routh.kernels.common.arrays import make_rows
-from routh.kernels.common.judge import compare
 from routh.kernels.events import event_samples
 from routh.lcp import convex
 from routh.problem import FIELDS, ImpactProblem
-from routh.problem_rows import scratch
 from routh.results import Drawable
 from routh.rng import event_key
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import Again
+from routh.sampling.events import Again, energy_units
 from routh.sampling.fill import EVENTS, changed_keys
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
@@ -263,7 +261,7 @@ def refined(
         again_by = _given(outcomes, "friction", "facets", "seed", "hypothesis")
         outcomes = sample(problem, len(outcomes), **again_by)
     again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
-    draw, rates = redraw(outcomes.settings, len(outcomes), problem.nt, "refine", again.rates, None)
+    draw, rates = redraw(outcomes.settings, len(outcomes), "refine", again.rates, None)
     away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
     start = int(np.argmin(np.where(outcomes.solved, away, np.inf)))
     nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
@@ -322,8 +320,18 @@ def audit_many(outcomes: BatchOutcomes, v_after: ArrayLike) -> BatchAudit:
     bad = np.flatnonzero(impacts & ~np.isfinite(given).all(axis=1))
     if bad.size:
         raise ValueError(f"v_after: row {bad[0]} holds a number that is not finite; wanted finite numbers")
-    found = np.full((len(batch), 4), np.nan)
-    found[:, 1] = -1.0
-    rows = batch.arrays
-    compare(rows, ~impacts, scratch(rows), given, outcomes.v, outcomes.solved, found)
-    return BatchAudit(found[:, 0], found[:, 1].astype(np.int64), found[:, 2], found[:, 3])
+    found, nearest, rows = np.full((3, len(batch)), np.nan), np.full(len(batch), -1), np.flatnonzero(impacts)
+    M, Jn, v, after = batch.M[rows], batch.Jn[rows], batch.v[rows], given[rows]
+    unit = energy_units(batch)[rows, 0, 0]
+    away = outcomes.v[rows] - after[:, None]
+    squares = np.where(outcomes.solved[rows], ((away @ M) * away).sum(axis=2), np.inf)
+    best = np.argmin(squares, axis=1)
+    least = np.maximum(np.take_along_axis(squares, best[:, None], axis=1)[:, 0], 0.0)
+    nearest[rows] = np.where(np.isfinite(least), best, -1)
+    gained = np.einsum("ki,kij,kj->k", after, M, after) - np.einsum("ki,kij,kj->k", v, M, v)
+    padding = np.arange(batch.nv) >= batch.size[rows, :1]
+    moved = np.linalg.solve(M + padding[:, None] * np.eye(batch.nv), np.swapaxes(Jn, 1, 2))
+    per_impulse = np.where(batch.present[rows], np.einsum("kci,kic->kc", Jn, moved), np.inf)
+    approach = -np.einsum("kci,ki->kc", Jn, after) / np.sqrt(unit[:, None] * per_impulse)
+    found[:, rows] = np.sqrt(least / unit), gained / unit, np.maximum(approach.max(axis=1), 0.0)
+    return BatchAudit(found[0], nearest, found[1], found[2])

@@ -21,16 +21,24 @@ ABSENT = -1
 
 
 @kernel
-def mode_of(problems: Problems, row: int, contact: int, v: Array, unit: float, stick: float) -> int:
-    """Whether a contact separates, sticks or slides at velocity v; ``unit`` (m/s) is its own."""
-    nv, nt = problems.size[row, 0], problems.size[row, 2]
-    if dot(problems.Jn[row, contact], v, nv) / unit > stick:
+def mode_of(normal: float, Jt: Array, nt: int, v: Array, nv: int, unit: float, stick: float) -> int:
+    """Whether a contact separates, sticks or slides at velocity v; normal velocity and ``unit`` in m/s."""
+    if normal / unit > stick:
         return SEPARATES
     slip = 0.0
     for d in range(nt):
-        along = dot(problems.Jt[row, contact, d], v, nv) / unit
+        along = dot(Jt[d], v, nv) / unit
         slip += along * along
     return SLIDES if math.sqrt(slip) > stick else STICKS
+
+
+@kernel
+def speed_before(problems: Problems, row: int, own: Scratch) -> float:
+    """``|v|_M`` of a row, 1 where nothing moves; its mass matrix is factorised in the scratch."""
+    nv = problems.size[row, 0]
+    factorise(problems.M, row, nv, own.factor)
+    speed = speed_of(own.factor, problems.v[row], nv)
+    return 1.0 if speed == 0.0 else speed
 
 
 @kernel
@@ -53,11 +61,7 @@ def judge(
     for row in range(begin, end):
         if skip[row]:
             continue
-        nv = problems.size[row, 0]
-        factorise(problems.M, row, nv, own.factor)
-        speed = speed_of(own.factor, problems.v[row], nv)
-        if speed == 0.0:
-            speed = 1.0
+        nv, nt, speed = problems.size[row, 0], problems.size[row, 2], speed_before(problems, row, own)
         for sample in range(v.shape[1]):
             ended[row, sample] = True
         for i in range(problems.present.shape[1]):
@@ -67,9 +71,10 @@ def judge(
             unit = speed * math.sqrt(dot(own.half[0], own.half[0], nv))
             for sample in range(v.shape[1]):
                 after = v[row, sample]
-                if not dot(problems.Jn[row, i], after, nv) >= -approach * unit:
+                normal = dot(problems.Jn[row, i], after, nv)
+                if not normal >= -approach * unit:
                     ended[row, sample] = False
-                modes[row, sample, i] = mode_of(problems, row, i, after, unit, stick)
+                modes[row, sample, i] = mode_of(normal, problems.Jt[row, i], nt, after, nv, unit, stick)
 
 
 @kernel
@@ -91,9 +96,7 @@ def diameters(
     for row in range(begin, end):
         if skip[row]:
             continue
-        nv, count = problems.size[row, 0], 0
-        factorise(problems.M, row, nv, own.factor)
-        speed = speed_of(own.factor, problems.v[row], nv)
+        nv, count, speed = problems.size[row, 0], 0, speed_before(problems, row, own)
         for sample in range(v.shape[1]):
             if not ended[row, sample]:
                 continue
@@ -111,7 +114,7 @@ def diameters(
                     gap = points[first, j] - points[second, j]
                     total += gap * gap
                 largest = max(largest, total)
-        found[row] = math.sqrt(largest) / (speed if speed > 0.0 else 1.0)
+        found[row] = math.sqrt(largest) / speed
 
 
 @kernel
@@ -124,49 +127,6 @@ def energies(problems: Problems, v: Array, found: Array, begin: int, end: int) -
             for i in range(nv):
                 total += v[row, sample, i] * dot(problems.M[row, i], v[row, sample], nv)
             found[row, sample] = 0.5 * total
-
-
-@kernel
-def compare(
-    problems: Problems,
-    skip: np.ndarray,
-    own: Scratch,
-    given: Array,
-    v: Array,
-    ended: np.ndarray,
-    found: Array,
-) -> None:
-    """Velocities ``given`` (rows, nv) beside the samples v (rows, n, nv) of the same rows.
-
-    ``found`` (rows, 4): distance to the nearest ended sample over the speed before, in the kinetic-energy
-    norm, and its index (infinite and -1 where none ended); kinetic energy gained over that before; the
-    fastest approach that is left, in the contact's own unit.
-    """
-    for row in range(v.shape[0]):
-        if skip[row]:
-            continue
-        nv = problems.size[row, 0]
-        factorise(problems.M, row, nv, own.factor)
-        speed = speed_of(own.factor, problems.v[row], nv)
-        if speed == 0.0:
-            speed = 1.0
-        nearest, index = math.inf, -1
-        for sample in range(v.shape[1]):
-            if ended[row, sample]:
-                for j in range(nv):
-                    own.half[0, j] = v[row, sample, j] - given[row, j]
-                apart = speed_of(own.factor, own.half[0], nv) / speed
-                if apart < nearest:
-                    nearest, index = apart, sample
-        after, before = speed_of(own.factor, given[row], nv), speed_of(own.factor, problems.v[row], nv)
-        fastest = 0.0
-        for i in range(problems.present.shape[1]):
-            if problems.present[row, i]:
-                forward(own.factor, nv, problems.Jn[row, i], own.half, 0)
-                unit = speed * math.sqrt(dot(own.half[0], own.half[0], nv))
-                fastest = max(fastest, -dot(problems.Jn[row, i], given[row], nv) / unit)
-        found[row, 0], found[row, 1] = nearest, index
-        found[row, 2], found[row, 3] = (after * after - before * before) / (speed * speed), fastest
 
 
 @kernel

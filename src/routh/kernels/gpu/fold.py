@@ -15,9 +15,10 @@ import numpy as np
 from routh import tolerances
 from routh.compiling import gpu_kernel, kernel
 from routh.compiling.threads import add_atomically, thread_number
-from routh.kernels.common.judge import SEPARATES, SLIDES, STICKS
+from routh.kernels.common.judge import mode_of
 from routh.kernels.gpu.memory import DeviceArray, allocate, fetch, send
 from routh.problem import ImpactProblem
+from routh.problem_rows import dot
 from routh.validation import Array
 
 THREADS, BLOCK = 16384, 128
@@ -57,18 +58,10 @@ def mode_code(J: Array, v: Array, sample: int) -> int:
     """The modes of all contacts as the digits of a number, the first contact's last; -1: one approaches."""
     code, place = 0, 1
     for i in range(J.shape[0]):
-        normal, slip = 0.0, 0.0
-        for r in range(J.shape[2]):
-            normal += J[i, 0, r] * v[sample, r]
-        for d in range(1, J.shape[1]):
-            along = 0.0
-            for r in range(J.shape[2]):
-                along += J[i, d, r] * v[sample, r]
-            slip += along * along
+        normal = dot(J[i, 0], v[sample], v.shape[1])
         if not normal >= -APPROACH:
             return -1
-        mode = SEPARATES if normal > STICK else (SLIDES if math.sqrt(slip) > STICK else STICKS)
-        code += mode * place
+        code += place * mode_of(normal, J[i, 1:], J.shape[1] - 1, v[sample], v.shape[1], 1.0, STICK)
         place *= 3
     return code
 
@@ -94,10 +87,7 @@ def _fold(v: Array, status: Array, judge: Judge, combinations: int, out: Array) 
         out[STATUSES, thread] += 1.0
         for r in range(nv):
             out[STATUSES + 1 + r, thread] += v[sample, r]
-            momentum = 0.0
-            for c in range(nv):
-                momentum += judge.M[r, c] * v[sample, c]
-            energy += 0.5 * momentum * v[sample, r]
+            energy += 0.5 * dot(judge.M[r], v[sample], nv) * v[sample, r]
         if code < combinations:
             out[first + code, thread] += 1.0
             low, high = first + combinations + code, first + 2 * combinations + code
