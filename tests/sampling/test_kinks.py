@@ -10,7 +10,15 @@ from gradients import direction, drawn_again
 from problems import random_elastic_problem
 from routh import systems
 from routh.compiling import interpreted
-from routh.kernels.gradients.record import DRIVEN, MARGIN, VANISHES, begin_record, make_record
+from routh.kernels.gradients.record import (
+    DRIVEN,
+    MARGIN,
+    TIED,
+    VANISHES,
+    begin_record,
+    finish_piece,
+    make_record,
+)
 from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import CODES, SLIPS
@@ -150,6 +158,22 @@ def test_a_piece_in_the_plane_whose_event_is_not_known_is_told_so(whole, known):
     interpreted(write_piece)(record, work, 1, 0, whole, whole, False, 0)
     assert (record.event[0] == VANISHES) == known
     assert (record.total[MARGIN] > 0.0) == known
+
+
+@pytest.mark.parametrize("slip", [0.0, 1e-12, 0.1])
+def test_a_piece_cut_short_is_judged_at_its_cut_too_where_slip_is_no_event(slip):
+    """A contact that does not push slips back past zero: its sign at the cut decides about the next piece."""
+    work, record = plane_sample.workspace(2), make_record(4, 2, 2)
+    work.mu[:2], work.now[:4] = 0.5, (-1.0, 0.3, -1.0, slip - 0.4)
+    work.known[0, 4:8] = 1.0, 0.2, 0.1, 1.0
+    work.known[0, :1], work.known[0, 8 + CODES :] = 1.0, (DRIVEN * SLIPS + 2, 1)
+    interpreted(begin_record)(record, np.full(4, 0.5), work.mu, 2)
+    interpreted(write_piece)(record, work, 2, 0, 1.0, 0.4, False, 0)
+    assert record.event[0] == VANISHES
+    now = record.c[0] + record.length[0] * record.change[0]
+    interpreted(finish_piece)(record, 0, now, work.budget, work.mu, None)
+    assert record.total[TIED] == (slip < 1e-11)
+    assert record.total[MARGIN] == pytest.approx(slip if slip == 0.1 else 0.5)
 
 
 def test_a_slip_that_turns_at_once_has_no_derivative():

@@ -2,7 +2,7 @@
 
 The C library's differ in last bits from machine to machine, and a GPU has none of it. Methods and
 coefficients are those of fdlibm (K. C. Ng, Sun Microsystems, 1993); errors stay below one unit in the last
-place. In kernels ``math.log`` and the like mean these.
+place, but for those of `pow`. In kernels ``math.log`` and the like mean these.
 """
 
 from __future__ import annotations

@@ -227,8 +227,13 @@ def finish_piece(record: Record, k: int, now: Array, budget: Array, mu: Array, b
                 mean = 1.0 if books == 1 else 0.5 * (record.c[k, at] + y)
                 left = abs(record.budget[k, i] - mean * whole * record.rate[k, at])
             note_margin(record, left)
-        slips = mu[i] > 0.0 and slip_of(record.change[k], width, i) > 0.0
-        end_margin(record, k, i, y, slip_after(record, k, i, whole), record.change[k, at] != 0.0, slips)
+        slips, slip = (
+            mu[i] > 0.0 and slip_of(record.change[k], width, i) > 0.0,
+            slip_after(record, k, i, whole),
+        )
+        if record.role[k, i] == FREE:  # its slip may turn on the way without an event, and next it may push
+            slip = min(slip, slip_of(now, width, i))
+        end_margin(record, k, i, y, slip, record.change[k, at] != 0.0, slips)
 
 
 @kernel
