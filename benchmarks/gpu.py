@@ -25,7 +25,6 @@ from routh.kernels.algorithm1.gpu import StepSampler
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw
 from routh.kernels.common.arrays import make_rows
-from routh.kernels.events import PERSISTENCE
 from routh.kernels.gpu import events as gpu_events
 from routh.kernels.gpu import plane as gpu_plane
 from routh.kernels.gpu.memory import send
@@ -140,9 +139,7 @@ def robots(given, check=2**12):
     sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
     outputs = gpu_events.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
     rows = gpu_events.prepared_rows(sent, mask, 0, count, 2)
-    sampler = gpu_plane.event_sampler(
-        make_settings(1, persistence=PERSISTENCE), batch.nc, corners, elastic=False
-    )
+    sampler = gpu_plane.event_sampler(make_settings(1), batch.nc, corners, elastic=False)
 
     def launch():
         sampler.launch(rows, mask, outputs, 0, 0, count)

@@ -166,13 +166,6 @@ class ImpactBatch(Stored):
         return found
 
     @property
-    def has_gaps(self) -> bool:
-        """Whether a contact that is there has one before it that is not."""
-        if self.on_gpu is not None and "present" not in self.__dict__:
-            return False  # all are there
-        return bool(np.any(self.present[:, 1:] & ~self.present[:, :-1]))
-
-    @property
     def arrays(self) -> Problems:
         """What the compiled code reads: the fields as one named tuple."""
         from routh.problem_rows import Problems

@@ -24,7 +24,7 @@ BLOCK = 128  # threads on the GPU
 
 
 # rows of `Rows.contact`
-MU, RESTITUTION, IMPULSE, ROOT_MASS = range(4)
+MU, RESTITUTION, IMPULSE, ROOT_MASS, SLOT = range(5)
 
 
 class Problems(NamedTuple):
@@ -47,21 +47,21 @@ class Rows(NamedTuple):
     response: Array  # (rows, nv, n) velocity in SI units per unit of scaled impulse
     start: Array  # (rows, n) scaled contact velocities before
     before: Array  # (rows, nv) velocities before, SI
-    contact: Array  # (rows, 4, nc): MU friction, RESTITUTION, IMPULSE unit in N s, ROOT_MASS in sqrt(kg)
+    contact: Array  # (rows, 5, nc): MU friction, RESTITUTION, IMPULSE unit in N s, ROOT_MASS in sqrt(kg),
+    # SLOT its place in the problem, where contacts that are absent may lie between
     nc: np.ndarray  # (rows,) int64: contacts of each row, the rest is padding; 0 where nothing touches
+
+
+def row_shapes(rows: int, nv: int, nc: int, nt: int) -> list[tuple[tuple[int, ...], type]]:
+    """Shapes and types of `Rows`."""
+    n = nc * (1 + nt)
+    shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (5, nc), ()]
+    return [((rows, *shape), np.float64 if shape else np.int64) for shape in shapes]
 
 
 def empty_rows(rows: int, nv: int, nc: int, nt: int) -> Rows:
     """Room for so many problems."""
-    n = nc * (1 + nt)
-    return Rows(
-        np.zeros((rows, n, n)),
-        np.zeros((rows, nv, n)),
-        np.zeros((rows, n)),
-        np.zeros((rows, nv)),
-        np.zeros((rows, 4, nc)),
-        np.zeros(rows, dtype=np.int64),
-    )
+    return Rows(*(np.zeros(*each) for each in row_shapes(rows, nv, nc, nt)))
 
 
 class Scratch(NamedTuple):
@@ -383,6 +383,7 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
         out.contact[place, RESTITUTION, count] = problems.restitution[row, i]
         out.contact[place, IMPULSE, count] = speed * root
         out.contact[place, ROOT_MASS, count] = root
+        out.contact[place, SLOT, count] = i
         count += 1
     out.nc[place] = count
     for i in range(out.before.shape[1]):

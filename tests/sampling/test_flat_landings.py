@@ -8,7 +8,7 @@ import pytest
 import routh
 from routh import tolerances
 from routh.kernels.common.arrays import MIXED, make_draw, make_outputs, make_rows
-from routh.kernels.events import TOLERANCE, with_default
+from routh.kernels.events import TOLERANCE
 from routh.kernels.space.sample import run_range
 from routh.kernels.space.workspace import workspace
 from spatial_path import allowed, sample_faults, total_faults
@@ -182,6 +182,6 @@ def test_what_ends_slips_beside_many_contacts_is_told_contact_by_contact():
         number + 1, seed=45, row=0, rates=MIXED, persistence=0.0, poisson=False, tolerance=TOLERANCE
     )
     outputs = make_outputs(rows, 1, elastic=False)
-    run_range(rows, with_default(draw, 2), outputs, workspace(24), None, None, None, number, number + 1)
+    run_range(rows, draw, outputs, workspace(24), None, None, None, number, number + 1)
     assert outputs.status[0, 0] == routh.Status.SOLVED
     assert outputs.residual[0, 0] < outputs.error[0, 0] < 1e-4

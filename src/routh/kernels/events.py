@@ -20,17 +20,9 @@ from routh.validation import Array, Options
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
 
-#: Probability that drawn rates stay until something happens, in space; the plane has its own.
-PERSISTENCE = 0.6
-
 FIRST_ROOM = 1024  # pieces of a path for which there is room at first
 
 Rates = str | Callable[..., None]
-
-
-def with_default(draw: Draw, nt: int) -> Draw:
-    """In space the default of the persistence does not depend on the row."""
-    return draw if nt == 1 or draw.persistence > 0.0 else draw._replace(persistence=PERSISTENCE)
 
 
 def _directions(rows: Rows, friction: str, facets: int | None) -> Array | None:
@@ -48,7 +40,6 @@ def _sampler(
     """
     nc, own = rows.contact.shape[2], rates_function(rates) if callable(rates) else None
     nt = rows.start.shape[1] // nc - 1
-    draw = with_default(draw, nt)
     if nt == 1:
         plane = import_module("routh.kernels.plane.sample")
 

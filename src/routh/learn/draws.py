@@ -17,7 +17,6 @@ from routh.batch import empty_arrays
 from routh.compiling import bound
 from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.kernels.common.judge import keep_laws
-from routh.kernels.events import with_default
 from routh.kernels.plane import sample as plane
 from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.space import sample as space
@@ -59,8 +58,7 @@ class Drawer:
 
     def __init__(self, rates: str = "mixed", restitution: float = 0.0) -> None:
         self.restitution = restitution
-        plain = make_settings(1, rates=rates)
-        self._settings = {nt: with_default(plain, nt) for nt in (1, 2)}
+        self._settings = make_settings(1, rates=rates)
         self._rooms: dict[tuple[int, ...], _Room] = {}
 
     def draw(self, arrival: Arrival, seed: int, n: int) -> Drawn:
@@ -95,7 +93,7 @@ class Drawer:
             rows,
             found,
             good,
-            self._settings[nt]._replace(n=n),
+            self._settings._replace(n=n),
             plane.workspace(nc, 0, n) if nt == 1 else workspace.workspace(nc),
             bound(prepare, problems, 0, 1, np.zeros(1, dtype=bool), scratch(problems), rows),
             bound(keep_laws, *laws),

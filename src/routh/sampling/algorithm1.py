@@ -281,17 +281,14 @@ def _directions(nt: int, options: Options) -> Array | None:
 
 
 def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
-    """The steps as checked rows, contacts in the order of those present; none where they are the default."""
+    """The steps as checked rows; none where they are the default."""
     rows, nc = len(batch), batch.nc
     if step is None:
         return np.empty((0, nc))
     given = real_array("step", step, [(), (nc,), (rows, nc)], f"a number, shape ({nc},) or ({rows}, {nc})")
     if not np.all(given > 0.0):
         raise ValueError(f"step: got {given.min()}; wanted positive impulses (N s)")
-    if batch.present.all():
-        return np.array(np.broadcast_to(given, (1, nc) if given.ndim < 2 else (rows, nc)))
-    first = np.argsort(~batch.present, axis=1, kind="stable")
-    return np.take_along_axis(np.broadcast_to(given, (rows, nc)), first, axis=1)
+    return np.array(np.broadcast_to(given, (1, nc) if given.ndim < 2 else (rows, nc)))
 
 
 def _on_gpu(

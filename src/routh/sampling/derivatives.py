@@ -108,7 +108,7 @@ def differentiate(
 ) -> Task:
     """Draw the samples again and go through them backwards."""
     problem, settings = outcomes.problem, outcomes.settings
-    draw, rates = redraw(settings, len(outcomes), problem.nt, "jacobian", rates, keys)
+    draw, rates = redraw(settings, len(outcomes), "jacobian", rates, keys)
     first = np.zeros(1, dtype=np.int64)
     return run_rows(as_rows(problem), first, draw, cotangents[None], wrt, settings, rates, threads)
 
@@ -185,8 +185,8 @@ def pull_batch(
     batch, n = outcomes.batch, outcomes.status.shape[1]
     found = _empty(batch, n, cotangents, wrt)
     for rows in _groups(batch):
-        nv, _, nt = (int(size) for size in batch.size[rows[0]])
-        draw, drawn_by = redraw(outcomes.settings, n, nt, "jacobian", rates, None)
+        nv = int(batch.size[rows[0], 0])
+        draw, drawn_by = redraw(outcomes.settings, n, "jacobian", rates, None)
         problems, slots = _without_padding(batch, rows)
         given = np.ascontiguousarray(cotangents[rows][..., :nv])
         task = run_rows(problems, rows, draw, given, wrt, outcomes.settings, drawn_by, threads)
@@ -287,7 +287,7 @@ class Beside:
     def task(self, keys: np.ndarray, cotangents: Array, wrt: Sequence[str]) -> Task:
         """Draw the samples with these keys, and differentiate them."""
         moved = self.problem.replace(v=self.problem.v + _AWAY * self.side)
-        draw, rates = redraw(self.settings, len(keys), moved.nt, "jacobian", self.rates, keys)
+        draw, rates = redraw(self.settings, len(keys), "jacobian", self.rates, keys)
         first = np.zeros(1, dtype=np.int64)
         options = (wrt, self.settings, rates, self.threads)
         return run_rows(as_rows(moved), first, draw, cotangents[None], *options)

@@ -95,7 +95,7 @@ def path_of(
     """
     problem, settings = outcomes.problem, outcomes.settings
     index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
-    draw, rates = redraw(settings, len(outcomes), problem.nt, "path", rates, keys)
+    draw, rates = redraw(settings, len(outcomes), "path", rates, keys)
     friction, facets = settings.get("friction", "cone"), settings.get("facets")
     scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
     return piecewise_path(problem, scaled, friction)
@@ -137,13 +137,12 @@ def batch_outcomes(
 def finished(
     batch: ImpactBatch, found: Outputs, settings: Options, replay: Again | None = None
 ) -> BatchOutcomes:
-    """The outcomes of a batch from what was drawn of its impacts, contacts in the order of those present."""
+    """The outcomes of a batch from what was drawn of its impacts."""
     name_jams(batch, found.status, settings["friction"], settings["facets"])
     rest = batch.status != Status.SOLVED  # nothing to solve: these rows keep their velocity and their status
     found.v[rest] = batch.v[rest][:, None]
     found.v[batch.status == Status.REFUSED] = np.nan
     found.status[rest] = batch.status[rest][:, None]
-    _to_slots(batch, found)
     joule = energy_units(batch) if found.work.shape[3] > 0 else None
     return BatchOutcomes(
         batch,
@@ -216,18 +215,6 @@ def name_jams(batch: ImpactBatch, found: np.ndarray, friction: str, facets: int 
             status[status == Status.MAX_STEPS] = Status.JAMMED
             any_jam = True
     return any_jam
-
-
-def _to_slots(batch: ImpactBatch, found: Outputs) -> None:
-    """The kernels number the contacts that there are; move their results to the places of the batch."""
-    moved = np.any(batch.present[:, 1:] & ~batch.present[:, :-1], axis=1)  # a gap before a contact
-    for row in np.flatnonzero(moved):
-        there = np.flatnonzero(batch.present[row])
-        for array in (np.moveaxis(found.impulse[row], 1, 0), np.moveaxis(found.work[row], 2, 0)):
-            if len(array):
-                values = array[: len(there)].copy()
-                array[:] = 0.0
-                array[there] = values
 
 
 def energy_units(batch: ImpactBatch) -> np.ndarray:

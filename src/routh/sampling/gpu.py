@@ -20,8 +20,7 @@ from routh import tolerances
 from routh.batch import ImpactBatch
 from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import RATES, Draw, Outputs, make_rows
-from routh.kernels.events import with_default
-from routh.kernels.gpu.events import MANY, begin_samples, make_gpu_outputs, run_batch, to_slots
+from routh.kernels.gpu.events import MANY, begin_samples, make_gpu_outputs, run_batch
 from routh.kernels.gpu.fold import Fold, Judge, best_sample, far_samples, fold, make_judge
 from routh.kernels.gpu.judge import diameters_of_rows, energies_of_rows, extremes_of_rows, judge_rows
 from routh.kernels.gpu.memory import DeviceArray, GpuArray, fetch, send
@@ -229,9 +228,7 @@ def gpu_outcomes(
     corners = None if curved else facet_directions(nt, facets)
     undone = np.array([Status.OUT_OF_TIME], np.int8)
     along = prepared, np.ones(1, bool), undone, make_judge(problem)
-    sampler = event_sampler(
-        with_default(draw, nt), nc, corners, elastic=elastic, patterns=patterns, along=along
-    )
+    sampler = event_sampler(draw, nc, corners, elastic=elastic, patterns=patterns, along=along)
     rows, wanted, undone, judge = sampler.along
     outputs = make_gpu_outputs((1, n), problem.nv, nc, 1 + nt, elastic=elastic, exact=nt == 1)
     approaches = bool(np.any(~(prepared.start[0, : 2 * prepared.nc[0] : 2] >= -tolerances.APPROACH)))
@@ -331,7 +328,7 @@ def gpu_batch_outcomes(
         corners = None
         if nt == 1 or friction == "polyhedral":
             corners = facet_directions(nt, facets if nt == 2 else None)
-        sampler = event_sampler(with_default(draw, nt), batch.nc, corners, elastic=elastic)
+        sampler = event_sampler(draw, batch.nc, corners, elastic=elastic)
         run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
     return ended(batch, problems, outputs, told)
 
@@ -347,9 +344,7 @@ def begun(batch: ImpactBatch, n: int) -> tuple[Problems, Outputs]:
 
 
 def ended(batch: ImpactBatch, problems: Problems, outputs: Outputs, told: Options) -> GpuBatchOutcomes:
-    """Outcomes from what was drawn, contacts in the order of those present; ``told``: the settings."""
-    if batch.has_gaps:
-        to_slots(problems.present, outputs)
+    """Outcomes from what was drawn; ``told``: the settings."""
     held = OnGpu._make(outputs)
     found = GpuBatchOutcomes(batch, held, problems, told)
     if name_jams(batch, found.status, told["friction"], told["facets"]):

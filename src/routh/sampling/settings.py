@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routh.kernels.common.arrays import CUSTOM, RATES, Draw, make_draw
-from routh.kernels.events import TOLERANCE, Rates, with_default
+from routh.kernels.events import TOLERANCE, Rates
 from routh.problem import ENERGETIC, POISSON
 from routh.rng import EVENTS, philox
 from routh.sampling.outcomes import Outcomes
@@ -42,7 +42,7 @@ def make_settings(
 
 
 def redraw(
-    settings: Options, n: int, nt: int, what: str, rates: Rates | None, keys: np.ndarray | None
+    settings: Options, n: int, what: str, rates: Rates | None, keys: np.ndarray | None
 ) -> tuple[Draw, Rates]:
     """The settings with which n samples were drawn, for ``what`` draws them again, and their rates."""
     method = settings.get("method", "algorithm1")
@@ -53,7 +53,7 @@ def redraw(
         raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
     names = ("persistence", "seed", "row", "hypothesis", "tolerance")
     given = {name: settings[name] for name in names if name in settings}
-    return with_default(make_settings(n, rates=rates, **given, keys=keys), nt), rates
+    return make_settings(n, rates=rates, **given, keys=keys), rates
 
 
 def keys_of(outcomes: Outcomes, samples: np.ndarray, given: np.ndarray | None) -> np.ndarray:

@@ -35,13 +35,10 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
     ) -> None:
         number = begin + thread_number()
         if number < end and wanted[number // draw.n]:
-            work = own_arrays(Work, layout)
             row, sample = number // draw.n, number % draw.n
             outputs.status[row, sample], outputs.events[row, sample] = PENDING, 0
             outputs.residual[row, sample] = 0.0
-            for contact in range(outputs.impulse.shape[2]):
-                for part in range(outputs.impulse.shape[3]):
-                    outputs.impulse[row, sample, contact, part] = 0.0
+            work = own_arrays(Work, layout)
             run_range(rows, draw, directions, outputs, work, number, number + 1, NO_LIMIT)
 
     return gpu_kernel(entry, registers=REGISTERS)

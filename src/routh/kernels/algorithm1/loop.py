@@ -9,7 +9,7 @@ from routh.compiling import inlined, kernel
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, load_row, velocity_after
-from routh.kernels.common.arrays import Outputs, write_impulse
+from routh.kernels.common.arrays import Outputs, place_of, write_impulse
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
 from routh.problem_rows import Rows
 from routh.status import Status
@@ -58,7 +58,8 @@ def take_steps(
         if work.mu[i] > tolerances.HUGE_FRICTION:
             limit = tolerances.RESIDUAL_HUGE_FRICTION
         for part in range(width):
-            total[width * i + part] = outputs.impulse[row, sample, i, part]
+            so_far = outputs.impulse[row, sample, place_of(rows, row, i), part]
+            total[width * i + part] = so_far if count > 0 else 0.0
     velocity_after(n, work.G, rows.start[row], total, inputs)
     ended, worst, taken = PENDING, outputs.residual[row, sample], 0
     key = (np.uint32(draw.seed), np.uint32(np.uint64(draw.seed) >> SHIFT), np.uint32(draw.row + row))
@@ -83,7 +84,7 @@ def take_steps(
     outputs.status[row, sample], outputs.events[row, sample] = ended, count
     outputs.residual[row, sample] = worst
     for j in range(n if ended == PENDING else 0):
-        outputs.impulse[row, sample, j // width, j % width] = total[j]
+        outputs.impulse[row, sample, place_of(rows, row, j // width), j % width] = total[j]
     if ended != PENDING:
         write_impulse(rows, outputs, row, sample, total, width)
 

@@ -9,10 +9,12 @@ import numpy as np
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Foreign
 from routh.compiling.rows import rows as named_rows
+from routh.kernels.common.arrays import place_of
 from routh.problem_rows import IMPULSE, MU, ROOT_MASS, Rows
+from routh.status import Status
 from routh.validation import Array
 
-PENDING = -1  # status of a sample under way: its steps, residual and scaled impulse say how far it got
+PENDING = int(Status.OUT_OF_TIME)  # of a sample under way: its steps, residual and scaled impulse say how far
 Directions = Array | None  # (k, nt) friction directions in the order of their angle; None: the true cone
 
 
@@ -88,7 +90,7 @@ def load_row(rows: Rows, row: int, draw: Draw, nt: int, work: Work) -> None:
         work.mu[i], work.box[i] = rows.contact[row, MU, i], 1.0
         work.root[i] = rows.contact[row, ROOT_MASS, i]
         if draw.boxes.shape[0] > 0:
-            given = draw.boxes[min(row, draw.boxes.shape[0] - 1), i]
+            given = draw.boxes[min(row, draw.boxes.shape[0] - 1), place_of(rows, row, i)]
             work.box[i] = given / rows.contact[row, IMPULSE, i]
 
 

@@ -17,7 +17,7 @@ from routh import tolerances
 from routh.batch import ImpactBatch
 from routh.compiling import Patient, kernel
 from routh.problem import ImpactProblem
-from routh.problem_rows import IMPULSE, MU, RESTITUTION, Problems, Rows, empty_rows, prepare, scratch
+from routh.problem_rows import IMPULSE, MU, RESTITUTION, SLOT, Problems, Rows, empty_rows, prepare, scratch
 from routh.status import Status
 from routh.validation import Array
 
@@ -126,12 +126,31 @@ def load_problem(rows: Rows, row: int, G: Array, start: Array, mu: Array, bounce
 
 
 @kernel
+def start_state(work: Any, nc: int, width: int) -> bool:
+    """The state before the impact in a sampler's scratch, nothing pushed yet; whether anything approaches."""
+    approaches = False
+    for i in range(nc):
+        for a in range(width * i, width * (i + 1)):
+            work.now[a], work.total[a] = work.start[a], 0.0
+        work.budget[i] = work.stored[i] = work.returned[i] = 0.0
+        approaches = approaches or not work.now[width * i] >= -tolerances.APPROACH
+    return approaches
+
+
+@kernel
+def place_of(rows: Rows, row: int, i: int) -> int:
+    """The place of contact i of a row in the outputs: that of the batch."""
+    return int(rows.contact[row, SLOT, i])
+
+
+@kernel
 def write_impulse(rows: Rows, outputs: Outputs, row: int, sample: int, total: Array, width: int) -> None:
     """The impulse of a sample, ``width`` scaled numbers a contact, and the velocity after, to the outputs."""
     nc = rows.nc[row]
     for i in range(nc):
+        place, unit = place_of(rows, row, i), rows.contact[row, IMPULSE, i]
         for part in range(width):
-            outputs.impulse[row, sample, i, part] = total[width * i + part] * rows.contact[row, IMPULSE, i]
+            outputs.impulse[row, sample, place, part] = total[width * i + part] * unit
     for r in range(outputs.v.shape[2]):
         v = rows.before[row, r]
         for a in range(width * nc):

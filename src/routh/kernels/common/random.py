@@ -39,20 +39,13 @@ def philox(key: Key, sample: int, first: int, second: int) -> tuple[np.uint64, n
 
 
 @inlined
-def uniform_pair(key: Key, sample: int, step: int, pair: int) -> tuple[float, float]:
-    """Two uniform numbers in (0, 1), of contacts ``2 pair`` and ``2 pair + 1``."""
-    first, second = philox(key, sample, step, pair)
-    return ((first >> DROP) + HALF) * CELL, ((second >> DROP) + HALF) * CELL
-
-
-@inlined
 def draw_bounds(nc: int, key: Key, sample: int, step: int, size: Array, bound: Array) -> None:
     """``lambda_max`` (nc,) of one sample at one step: size times uniform numbers (HP23 Algorithm 1)."""
     for pair in range((nc + 1) // 2):
-        first, second = uniform_pair(key, sample, step, pair)
-        bound[2 * pair] = size[2 * pair] * first
+        first, second = philox(key, sample, step, pair)
+        bound[2 * pair] = size[2 * pair] * (((first >> DROP) + HALF) * CELL)
         if 2 * pair + 1 < nc:
-            bound[2 * pair + 1] = size[2 * pair + 1] * second
+            bound[2 * pair + 1] = size[2 * pair + 1] * (((second >> DROP) + HALF) * CELL)
 
 
 @inlined

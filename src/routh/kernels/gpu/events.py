@@ -23,7 +23,7 @@ from routh.kernels.space import newton
 from routh.kernels.space.sample import NO_IMPACT, advance, load_row, run_range, write_sample
 from routh.kernels.space.sample import begin as begin_sample
 from routh.kernels.space.workspace import CREEPS, CURVES, NEXT, UNENDED, SpaceWork, workspace
-from routh.problem_rows import Problems, Rows, Scratch, prepare_row, scratch_for
+from routh.problem_rows import Problems, Rows, Scratch, prepare_row, row_shapes, scratch_for
 from routh.status import Status
 from routh.validation import Array
 
@@ -188,10 +188,7 @@ class SpaceSampler(Sampler):
 def prepared_rows(problems: Problems, wanted: DeviceArray, begin: int, end: int, nt: int) -> Rows:
     """Rows ``begin`` to ``end`` of a batch on the GPU in their own units; no contacts where not wanted."""
     count, nc, nv = end - begin, problems.Jt.shape[1], problems.Jt.shape[3]
-    n = nc * (1 + nt)
-    shapes: list[tuple[int, ...]] = [(n, n), (nv, n), (n,), (nv,), (4, nc), ()]
-    kinds = [np.float64] * 5 + [np.int64]
-    rows = Rows(*allocate([((count, *shape), kind) for shape, kind in zip(shapes, kinds, strict=True)]))
+    rows = Rows(*allocate(row_shapes(count, nv, nc, nt)))
     _prepare_kernel(nv, nc, nt)[_blocks(count), BLOCK](problems, wanted, begin, rows)
     return rows
 
@@ -220,29 +217,3 @@ def run_batch(
         piece = Outputs(*(array[begin:end] for array in outputs))
         if not sampler.run(rows, mask[begin:end], piece, row + begin, deadline):
             return
-
-
-@gpu_kernel
-def _to_slots(present: Array, outputs: Outputs) -> None:
-    """Move the results of the contacts that there are, which come first, to their places in the batch."""
-    n = outputs.status.shape[1]
-    row, sample = thread_number() // n, thread_number() % n
-    if row >= outputs.status.shape[0]:
-        return
-    left = 0
-    for i in range(present.shape[1]):
-        left += 1 if present[row, i] else 0
-    for i in range(present.shape[1] - 1, -1, -1):
-        if present[row, i]:
-            left -= 1
-        for part in range(outputs.impulse.shape[3]):
-            value = outputs.impulse[row, sample, left, part] if present[row, i] else 0.0
-            outputs.impulse[row, sample, i, part] = value
-        for part in range(2 if outputs.work.shape[3] > 0 else 0):
-            value = outputs.work[row, sample, part, left] if present[row, i] else 0.0
-            outputs.work[row, sample, part, i] = value
-
-
-def to_slots(present: DeviceArray, outputs: Outputs) -> None:
-    """Results of contacts at their places in a batch; ``present`` (rows, nc) says which are taken."""
-    _to_slots[_blocks(outputs.status.size), BLOCK](present, outputs)

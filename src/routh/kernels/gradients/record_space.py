@@ -51,6 +51,18 @@ def write_pattern(record: Record, work: SpaceWork, nc: int, corners: Corners, sl
 
 
 @kernel
+def event_of(kind: int, books: Books) -> int:
+    """The event by which a piece or a curve ends for a reason of the sampler's."""
+    if kind == ws.BUDGET_ZERO and books is not None:
+        return rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED
+    if kind == ws.OUT_OF_CONE:
+        return rec.LEAVES_CONE
+    if kind == ws.JAMS:
+        return rec.RATE_REACHED
+    return rec.VANISHES if kind in (ws.GO_ON, ws.NORMAL_ZERO, ws.SLIP_ZERO) else rec.LENGTH_OVER
+
+
+@kernel
 def write_straight(
     record: Record, work: SpaceWork, nc: int, corners: Corners, books: Books, end: End, length: float
 ) -> int:
@@ -63,14 +75,9 @@ def write_straight(
     if corners is not None:
         polygon_margin(record, work, nc, corners)
     record.length[k] = length
-    event = rec.VANISHES
-    if kind == ws.CUT_SHORT:
-        event = rec.LENGTH_OVER
-    elif kind == ws.BUDGET_ZERO and books is not None:
-        event = rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED
-    elif kind == ws.GO_ON:  # a slip meets a wall
+    if kind == ws.GO_ON:  # a slip meets a wall
         record.direction[k, 0], record.direction[k, 1], record.direction[k, 2] = 0.0, n0, n1
-    write_event(record, k, event, who, rec.NOBODY)
+    write_event(record, k, event_of(kind, books), who, rec.NOBODY)
     return k
 
 
@@ -212,17 +219,8 @@ def write_end(record: Record, work: SpaceWork, nc: int, books: Books, kind: int,
     """
     if kind == ws.GO_ON or kind == ws.LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
-    event = rec.LENGTH_OVER
-    if kind == ws.NORMAL_ZERO or kind == ws.SLIP_ZERO:
-        event = rec.VANISHES
-    elif kind == ws.BUDGET_ZERO and books is not None:
-        event = rec.IMPULSE_RETURNED if books == 1 else rec.WORK_RETURNED
-    elif kind == ws.OUT_OF_CONE:
-        event = rec.LEAVES_CONE
-    elif kind == ws.JAMS:
-        event = rec.RATE_REACHED
     k = write_pattern(record, work, nc, None, rec.SLIDES)
-    write_event(record, k, event, who, rec.NOBODY)
+    write_event(record, k, event_of(kind, books), who, rec.NOBODY)
     record.degree[k], record.direction[k, 0] = rec.END, 0.0 if kind == ws.SLIP_ZERO else 1.0
 
 

@@ -22,10 +22,11 @@ from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import find_ends
 from routh.kernels.gradients.reverse_rates import Given, ReverseWork, reverse_workspace
 from routh.kernels.plane.rates import PlaneWork
-from routh.kernels.plane.sample import NO_IMPACT, SOLVED, load_row, one_sample, workspace
-from routh.kernels.space.sample import NUMERICAL, SLACK, finish, residual_limit, run_sample
+from routh.kernels.plane.sample import NO_IMPACT, SOLVED, one_sample, workspace
+from routh.kernels.plane.sample import load_row as load_plane
+from routh.kernels.space.sample import judged, run_sample
 from routh.kernels.space.sample import load_row as load_space
-from routh.kernels.space.workspace import ERROR, ORDER, Books, Corners, SpaceWork
+from routh.kernels.space.workspace import ORDER, Books, Corners, SpaceWork
 from routh.kernels.space.workspace import workspace as space_workspace
 from routh.problem_rows import MU as ROW_MU
 from routh.problem_rows import RESTITUTION as ROW_RESTITUTION
@@ -83,6 +84,9 @@ class GradientWork(NamedTuple):
     record: Record
     own: ReverseWork
     pull: Pull
+
+
+Works = tuple[PlaneWork | None, SpaceWork | None, GradientWork]  # of the sampler that draws, and backwards
 
 
 @kernel
@@ -191,51 +195,37 @@ def finish_sample(
         task.after[item, r] = frame.v[r] + frame.speed[0] * work.pull.change[r]
         most, left = max(most, abs(frame.v[r])), max(left, abs(task.after[item, r]))
     if record.total[rec.AIMED_FROM] >= 0.0 and left <= AT_REST * most:
-        task.off[item] = (
-            RESTS  # weights aimed for rest left no velocity at all: so they do for all data nearby
-        )
+        task.off[item] = RESTS  # weights aimed for rest left no velocity: so they do for all data nearby
     else:
         differentiate(task, here, work, curved, total)
         task.margin[item] = record.total[rec.MARGIN]
 
 
 @distinct
-def plane_range(
-    rows: Rows, draw: Draw, task: Task, plane: PlaneWork, work: GradientWork, custom: int | None,
+def run_range(
+    rows: Rows, draw: Draw, task: Task, works: Works, friction: tuple[Corners, Books], custom: int | None,
     begin: int, end: int,
 ) -> None:  # fmt: skip
-    """The items ``begin`` to ``end``."""
-    loaded, elastic = -1, False
+    """The items ``begin`` to ``end``, in the plane or in space."""
+    (plane, space, work), (corners, books), loaded, elastic = works, friction, -1, False
     for item in range(begin, end):
         row, sample = item // draw.n, item % draw.n
-        if row != loaded:
-            loaded, elastic = row, load_row(rows, row, plane)
         nc, number = rows.nc[row], task.numbers[row]
-        status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
         here = Here(frame_at(task.frames, row), given_at(rows, row, task, draw.poisson), row, sample, item)
-        finish_sample(task, here, work, None, plane.total[: 2 * nc], status)
-
-
-@kernel
-def space_range(
-    rows: Rows, draw: Draw, task: Task, works: tuple[SpaceWork, GradientWork], corners: Corners,
-    books: Books, custom: int | None, begin: int, end: int,
-) -> None:  # fmt: skip
-    """The items ``begin`` to ``end``, in space; ``corners`` None: the true cone."""
-    space, work = works
-    loaded = -1
-    for item in range(begin, end):
-        row, sample = item // draw.n, item % draw.n
-        if row != loaded:
-            loaded = row
-            load_space(rows, row, space)
-        nc, number = rows.nc[row], draw.row + task.numbers[row]
-        status = run_sample(space, nc, corners, books, work.record, draw, custom, number, sample)
-        limit = residual_limit(space, nc) + SLACK * space.course[ERROR]
-        if status == SOLVED and not finish(space, nc, books) <= limit:
-            status = NUMERICAL
-        here = Here(frame_at(task.frames, row), given_at(rows, row, task, draw.poisson), row, sample, item)
-        finish_sample(task, here, work, 1 if corners is None else None, space.total[: 3 * nc], status)
+        if plane is not None:
+            if row != loaded:
+                elastic = load_plane(rows, row, plane)
+            status, _, _ = one_sample(plane, nc, draw, number, sample, elastic, custom, work.record)
+            finish_sample(task, here, work, None, plane.total[: 2 * nc], status)
+        if space is not None:
+            if row != loaded:
+                load_space(rows, row, space)
+            ended = run_sample(
+                space, nc, corners, books, work.record, draw, custom, draw.row + number, sample
+            )
+            status, _, _ = judged(space, nc, books, ended)
+            finish_sample(task, here, work, 1 if corners is None else None, space.total[: 3 * nc], status)
+        loaded = row
 
 
 def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, threads: int | None) -> None:
@@ -247,21 +237,18 @@ def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, 
     planar = n == 2 * nc
     function = None if rates is None else rates_function(rates)
     custom = None if function is None else function.address
-    books = int(draw.poisson) if np.any(rows.contact[:, ROW_RESTITUTION] > 0.0) else None
-    corners = task.corners if polygon else None
+    bounces = not planar and bool(np.any(rows.contact[:, ROW_RESTITUTION] > 0.0))
+    books = int(draw.poisson) if bounces else None
+    corners = task.corners if polygon or planar else None
     powers, room = (0, FIRST_ROOM) if planar or polygon else (ORDER + 1, CURVED_ROOM)
 
-    def scratch(room: int) -> tuple[PlaneWork | SpaceWork, GradientWork]:
+    def scratch(room: int) -> Works:
         record, back = make_record(room, nc, n // nc, powers), reverse_workspace(nc, n // nc)
-        sampler: PlaneWork | SpaceWork = workspace(nc, 0, draw.n) if planar else space_workspace(nc)
-        return sampler, GradientWork(record, back, pullback.pull_workspace(nc, n, nv))
+        own = GradientWork(record, back, pullback.pull_workspace(nc, n, nv))
+        return (workspace(nc, 0, draw.n), None, own) if planar else (None, space_workspace(nc), own)
 
-    def work(begin: int, end: int, given: tuple[PlaneWork | SpaceWork, GradientWork]) -> None:
-        sampler, own = given
-        if isinstance(sampler, PlaneWork):
-            plane_range(rows, draw, task, sampler, own, custom, begin, end)
-        else:
-            space_range(rows, draw, task, (sampler, own), corners, books, custom, begin, end)
+    def work(begin: int, end: int, own: Works) -> None:
+        run_range(rows, draw, task, own, (corners, books), custom, begin, end)
 
     run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
     long = np.flatnonzero(task.entries > room)

@@ -11,7 +11,15 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem, write_impulse
+from routh.kernels.common.arrays import (
+    MIXED,
+    Draw,
+    Outputs,
+    load_problem,
+    place_of,
+    start_state,
+    write_impulse,
+)
 from routh.kernels.common.random import event_keys
 from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece
 from routh.kernels.gradients.record_plane import write_piece
@@ -65,19 +73,6 @@ def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
 
 
 @kernel
-def start_sample(work: PlaneWork, nc: int) -> bool:
-    """The state before; whether anything approaches."""
-    approaches = False
-    for i in range(nc):
-        for a in range(2 * i, 2 * i + 2):
-            work.now[a] = work.start[a]
-            work.total[a] = 0.0
-        work.budget[i] = work.stored[i] = work.returned[i] = 0.0
-        approaches = approaches or not work.now[2 * i] >= -tolerances.APPROACH
-    return approaches
-
-
-@kernel
 def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
     """Momentum and energy of the whole: the velocity by the total impulse against the one at hand."""
     worst, energy = 0.0, 0.0
@@ -104,7 +99,7 @@ def one_sample(
     """
     if record is not None:
         begin_record(record, work.start, work.mu, nc)
-    if not start_sample(work, nc):
+    if not start_state(work, nc, 2):
         return NO_IMPACT, 0, 0.0
     persistence = draw.persistence
     if not persistence > 0.0:
@@ -202,8 +197,9 @@ def run_range(
             continue
         write_impulse(rows, outputs, row, sample, work.total, 2)
         for i in range(nc if outputs.work.shape[3] > 0 else 0):
-            outputs.work[row, sample, 0, i] = work.stored[i]
-            outputs.work[row, sample, 1, i] = work.returned[i]
+            place = place_of(rows, row, i)
+            outputs.work[row, sample, 0, place] = work.stored[i]
+            outputs.work[row, sample, 1, place] = work.returned[i]
 
 
 def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:

@@ -6,7 +6,7 @@ import math
 
 from routh import tolerances
 from routh.compiling import apart, kernel
-from routh.kernels.common.arrays import Draw, Outputs, load_problem, write_impulse
+from routh.kernels.common.arrays import Draw, Outputs, load_problem, place_of, start_state, write_impulse
 from routh.kernels.common.random import event_key, event_number
 from routh.kernels.gradients.record import Record, begin_record, note_aim
 from routh.kernels.space.advance import list_pushing, outside_cone
@@ -56,6 +56,7 @@ SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.sta
 # stages as drawn; one contact at a time, zeros held; the closing phase, a cycle of: all aimed to come to rest
 # together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
 STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 600, 10
+PERSISTENCE = 0.6  # the default: how often drawn rates stay until something happens
 STEP_BUDGET = 800.0  # steps of curves in one sample, times nc / 4, before only the closing phase is left
 FINE_BUDGET = 8000.0  # the same with tolerances up to FINE
 NEARLY = 1e-10  # approach that is none once a sample is in its closing phase
@@ -74,14 +75,9 @@ def load_row(rows: Rows, row: int, work: SpaceWork) -> None:
 @kernel
 def begin(work: SpaceWork, nc: int) -> int:
     """The state before the impact; UNENDED, or NO_IMPACT: nothing approaches."""
-    approaches = False
-    for row in range(3 * nc):
-        work.now[row] = work.start[row]
-        work.total[row] = 0.0
+    approaches = start_state(work, nc, 3)
     for i in range(nc):
-        work.budget[i] = work.stored[i] = work.returned[i] = work.kept[i] = 0.0
-        work.weight[i] = 0.0
-        approaches = approaches or not work.now[3 * i] >= -tolerances.APPROACH
+        work.kept[i] = work.weight[i] = 0.0
         if abs(work.now[3 * i]) <= NOTHING:
             work.now[3 * i] = 0.0
     work.course[ERROR] = work.course[STEPS] = work.course[TRACED] = work.course[VIOLATED] = 0.0
@@ -127,7 +123,8 @@ def draw_stage(
         if event >= stages + int(scale * STAGES_CLOSING) or work.course[STEPS] > 3.0 * budget:
             return MAX_STEPS
         work.course[SHARE], work.course[REDRAWN], work.course[STIFF] = 1.0, 0.0, 0.0
-        if phase == AS_DRAWN and event_number(key, IS_CUT) > draw.persistence:
+        persistence = draw.persistence if draw.persistence > 0.0 else PERSISTENCE
+        if phase == AS_DRAWN and event_number(key, IS_CUT) > persistence:
             work.course[SHARE] = event_number(key, CUT_AT)
         # rates drawn stay where a slip vanishes, as with polygons; what ends a sample looks again
         work.course[STAYS] = 1.0 if phase == AS_DRAWN or phase == NOTHING_HELD else 0.0
@@ -218,12 +215,9 @@ def residual_limit(work: SpaceWork, nc: int) -> float:
     return tolerances.RESIDUAL if largest <= tolerances.HUGE_FRICTION else tolerances.RESIDUAL_HUGE_FRICTION
 
 
-@apart
-def write_sample(
-    rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
-) -> None:
-    """A sample that has ended into the outputs; those with room for one sample of a row keep the last."""
-    nc = rows.nc[row]
+@kernel
+def judged(work: SpaceWork, nc: int, books: Books, status: int) -> tuple[int, float, float]:
+    """Status, residual and error of a sample that has ended."""
     error, residual = work.course[ERROR], 0.0
     if status != NO_IMPACT:
         residual = finish(work, nc, books)
@@ -232,6 +226,16 @@ def write_sample(
         status = NUMERICAL
     if residual > limit:  # laws hold to the error that is told
         error = max(error, TOLD * residual)
+    return status, residual, error
+
+
+@apart
+def write_sample(
+    rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
+) -> None:
+    """A sample that has ended into the outputs; those with room for one sample of a row keep the last."""
+    nc = rows.nc[row]
+    status, residual, error = judged(work, nc, books, status)
     sample = min(sample, outputs.status.shape[1] - 1)
     outputs.status[row, sample], outputs.events[row, sample] = status, int(work.course[PIECES])
     outputs.error[row, sample], outputs.residual[row, sample] = error, residual
@@ -239,8 +243,9 @@ def write_sample(
         return
     write_impulse(rows, outputs, row, sample, work.total, 3)
     for i in range(nc if books is not None else 0):
-        outputs.work[row, sample, 0, i] = work.stored[i]
-        outputs.work[row, sample, 1, i] = work.returned[i]
+        place = place_of(rows, row, i)
+        outputs.work[row, sample, 0, place] = work.stored[i]
+        outputs.work[row, sample, 1, place] = work.returned[i]
 
 
 @kernel
