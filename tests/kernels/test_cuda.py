@@ -14,7 +14,7 @@ from routh.systems import get
 
 CODE = """
 import numpy as np
-from routh.friction.cones import facet_directions
+from routh.friction.cones import facet_directions, friction_polygon
 from routh.kernels.algorithm1 import gpu
 from routh.kernels.algorithm1.sampling import run
 from routh.systems import get
@@ -28,7 +28,7 @@ for one, other in zip(run(problem, 4, **settings), run(problem, 4, device="cuda"
     np.testing.assert_array_equal(one, other)
 problem, bound = family_problem("spatial-1", 0)
 for friction in ("cone", "polyhedral"):
-    settings = dict(step=bound, max_steps=5, seed=3, friction=friction, directions=facet_directions(2))
+    settings = dict(step=bound, max_steps=5, seed=3, directions=friction_polygon(friction, None, 2))
     for one, other in zip(run(problem, 2, **settings), run(problem, 2, device="cuda", **settings)):
         np.testing.assert_array_equal(one, other)
 from routh.compiling.ptx import GpuKernel

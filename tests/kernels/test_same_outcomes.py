@@ -5,7 +5,7 @@ import pytest
 
 from problems import family_problem
 from routh.compiling import interpreted
-from routh.friction.cones import facet_directions
+from routh.friction.cones import facet_directions, friction_polygon
 from routh.kernels.algorithm1 import sampling
 from routh.kernels.algorithm1.sampling import run
 from routh.status import Status
@@ -62,8 +62,7 @@ def test_a_budget_ends_early_and_what_is_finished_keeps_its_bits(friction):
         "step": bound,
         "max_steps": 50,
         "seed": 1,
-        "directions": facet_directions(2),
-        "friction": friction,
+        "directions": friction_polygon(friction, None, 2),
     }
     whole = run(problem, 400, **chosen)
     none = run(problem, 400, **chosen, budget=1e-9)

@@ -56,6 +56,11 @@ def facet_directions(nt: int, facets: int | None = None) -> Array:
     return np.concatenate([half, -half])
 
 
+def friction_polygon(friction: str, facets: int | None, nt: int) -> Array | None:
+    """The friction directions (k, nt) to compute with; None: the true cone. Checks both options."""
+    return None if uses_true_cone(friction, facets, nt) else facet_directions(nt, facets)
+
+
 def project_disc(vector: Array, radius: Array) -> Array:
     """Nearest points (..., nt) of the discs with the given radii (...,)."""
     length = np.linalg.norm(vector, axis=-1)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routh import tolerances
-from routh.friction.cones import facet_directions, uses_true_cone
+from routh.friction.cones import facet_directions, friction_polygon
 from routh.problem import ImpactProblem
 from routh.validation import Array
 
@@ -96,8 +96,7 @@ def _scaled_generators(
     problem: ImpactProblem, friction: str, facets: int | None
 ) -> tuple[_Generators, Array]:
     """The generators, divided by the largest length at their contact, and these lengths (nc,)."""
-    true_cone = uses_true_cone(friction, facets, problem.nt)
-    polygon = None if true_cone else facet_directions(problem.nt, facets)
+    polygon = friction_polygon(friction, facets, problem.nt)
     white = _Generators(problem, polygon, np.ones(problem.nc))
     slips = np.linalg.norm(white.tangents, 2, axis=(1, 2))
     sizes = np.linalg.norm(white.normals, axis=1) + problem.mu * slips

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 
 from routh.compiling.foreign import Foreign
-from routh.friction.cones import facet_directions
+from routh.friction.cones import friction_polygon
 from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.slices import run_slices
@@ -25,10 +25,9 @@ FIRST_ROOM = 1024  # pieces of a path for which there is room at first
 Rates = str | Callable[..., None]
 
 
-def _directions(rows: Rows, friction: str, facets: int | None) -> Array | None:
-    """Friction directions (k, nt); the true cone in space has none."""
-    nt = rows.start.shape[1] // rows.contact.shape[2] - 1
-    return None if nt == 2 and friction == "cone" else facet_directions(nt, facets)
+def _tangents(rows: Rows) -> int:
+    """Of a contact."""
+    return rows.start.shape[1] // rows.contact.shape[2] - 1
 
 
 def _sampler(
@@ -39,7 +38,7 @@ def _sampler(
     It returns how many pieces the last of the outputs has, or as many as are kept.
     """
     nc, own = rows.contact.shape[2], rates_function(rates) if callable(rates) else None
-    nt = rows.start.shape[1] // nc - 1
+    nt = _tangents(rows)
     if nt == 1:
         plane = import_module("routh.kernels.plane.sample")
 
@@ -91,7 +90,7 @@ def event_samples(
     """
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
     options: Options = {"threads": threads, "budget": budget, "rates": rates}
-    run(rows, draw, out, _directions(rows, friction, facets), **options)
+    run(rows, draw, out, friction_polygon(friction, facets, _tangents(rows)), **options)
     return out
 
 
@@ -100,7 +99,7 @@ def scaled_pieces(
 ) -> Array:
     """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
     outputs = make_outputs(rows, 1, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    directions, room = _directions(rows, friction, facets), FIRST_ROOM
+    directions, room = friction_polygon(friction, facets, _tangents(rows)), FIRST_ROOM
     workspace, draw_range = _sampler(rows, draw, outputs, directions, rates)
     while True:
         work = workspace(room)

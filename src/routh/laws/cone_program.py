@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh import tolerances
-from routh.friction.cones import facet_directions, project_disc, uses_true_cone
+from routh.friction.cones import friction_polygon, project_disc
 from routh.lcp import convex
 from routh.problem import ImpactProblem
 from routh.validation import Array
@@ -30,8 +30,7 @@ class Cones:
     @classmethod
     def of(cls, problem: ImpactProblem, friction: str, facets: int | None) -> Cones:
         """Those of a problem; in the plane the two frictions are one."""
-        true = uses_true_cone(friction, facets, problem.nt)
-        return cls(problem.mu, problem.nt, None if true else facet_directions(problem.nt, facets))
+        return cls(problem.mu, problem.nt, friction_polygon(friction, facets, problem.nt))
 
     def support(self, direction: Array) -> Array:
         """How far unit friction reaches along directions (nc, nt): (nc,)."""

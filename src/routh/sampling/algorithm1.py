@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
-from routh.friction.cones import facet_directions, uses_true_cone
+from routh.friction.cones import friction_polygon
 from routh.kernels.algorithm1.sampling import run, run_rows
 from routh.kernels.algorithm1.work import Draw, Samples
 from routh.kernels.common.arrays import Outputs
@@ -74,7 +74,7 @@ def sample(
     integer("seed", seed, at_least=0, at_most=2**64 - 1)
     integer("row", row, at_least=0, at_most=2**32 - 1)
     choice("points", points, ("random", "sobol"))
-    uses_true_cone(friction, facets, problem.nt)
+    directions = friction_polygon(friction, facets, problem.nt)
     deadline = deadline_of(budget)
     table = sobol_table(problem.nc, n, max_steps, seed) if points == "sobol" else None
     samples = run(
@@ -84,8 +84,7 @@ def sample(
         max_steps=max_steps,
         seed=seed,
         points=table,
-        friction=friction,
-        directions=facet_directions(problem.nt, facets),
+        directions=directions,
         device=device,
         threads=threads,
         row=row,
@@ -265,7 +264,7 @@ def sample_batch(
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
         boxes = draw.boxes[begin:] if len(draw.boxes) > 1 else draw.boxes
         own = draw._replace(row=row + begin, boxes=boxes)
-        run_rows(rows, own, _directions(nt, options), out, threads=threads, deadline=deadline)
+        run_rows(rows, own, _polygon(nt, options), out, threads=threads, deadline=deadline)
 
     impact = batch.status == Status.SOLVED
     for nt in (1, 2):
@@ -273,11 +272,9 @@ def sample_batch(
     return finished(batch, found, told)
 
 
-def _directions(nt: int, options: Options) -> Array | None:
+def _polygon(nt: int, options: Options) -> Array | None:
     """Friction directions of rows with ``nt`` tangents; None: the true cone."""
-    if nt == 2 and options["friction"] == "cone":
-        return None
-    return facet_directions(nt, options.get("facets") if nt == 2 else None)
+    return friction_polygon(options["friction"], options.get("facets") if nt == 2 else None, nt)
 
 
 def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
@@ -303,6 +300,6 @@ def _on_gpu(
     for nt in (1, 2):
         wanted = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt)
         if wanted.any():
-            sampler = StepSampler(draw, batch.nc, _directions(nt, options))
+            sampler = StepSampler(draw, batch.nc, _polygon(nt, options))
             run_batch(problems, wanted, outputs, sampler, draw.row, limit)
     return ended(batch, problems, outputs, told)

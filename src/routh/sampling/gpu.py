@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.batch import ImpactBatch
-from routh.friction.cones import facet_directions
+from routh.friction.cones import friction_polygon
 from routh.kernels.common.arrays import RATES, Draw, Outputs, make_rows
 from routh.kernels.gpu.events import MANY, begin_samples, make_gpu_outputs, run_batch
 from routh.kernels.gpu.fold import Fold, Judge, best_sample, far_samples, fold, make_judge
@@ -225,7 +225,7 @@ def gpu_outcomes(
     prepared = make_rows([problem])
     patterns = first_patterns(prepared, draw) if nt == 1 and n >= MANY else None
     curved = nt == 2 and friction == "cone"
-    corners = None if curved else facet_directions(nt, facets)
+    corners = friction_polygon(friction, facets, nt)
     undone = np.array([Status.OUT_OF_TIME], np.int8)
     along = prepared, np.ones(1, bool), undone, make_judge(problem)
     sampler = event_sampler(draw, nc, corners, elastic=elastic, patterns=patterns, along=along)
@@ -325,9 +325,7 @@ def gpu_batch_outcomes(
         wanted = impact & (tangents == nt) & (batch.bounces == elastic)
         if not wanted.any():
             continue
-        corners = None
-        if nt == 1 or friction == "polyhedral":
-            corners = facet_directions(nt, facets if nt == 2 else None)
+        corners = friction_polygon(friction, facets if nt == 2 else None, nt)
         sampler = event_sampler(draw, batch.nc, corners, elastic=elastic)
         run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
     return ended(batch, problems, outputs, told)

@@ -13,8 +13,7 @@ from routh.kernels.common.arrays import Outputs, make_outputs, make_rows
 from routh.kernels.common.slices import run_slices
 from routh.problem import ImpactProblem
 from routh.problem_rows import Rows
-from routh.status import Status
-from routh.validation import Array, choice, deadline_of, seconds_left
+from routh.validation import Array, deadline_of, seconds_left
 
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 
@@ -28,7 +27,7 @@ def run_rows(
     threads: int | None = None,
     deadline: float = math.inf,
 ) -> None:
-    """All samples of all rows on the CPU, until the deadline (of `time.monotonic`)."""
+    """All samples of all rows on the CPU, until the deadline (of `time.monotonic`), into empty outputs."""
     nc, (k, nt) = rows.contact.shape[2], (0, 2) if directions is None else directions.shape
 
     def draw_slice(begin: int, end: int, own: Work) -> None:
@@ -36,12 +35,10 @@ def run_rows(
             if time.monotonic() >= deadline:
                 break
 
-    outputs.status[:] = PENDING
     left = seconds_left(deadline)
     run_slices(len(rows.nc) * draw.n, lambda: make_work(nc, nt, k), draw_slice, threads=threads, budget=left)
     unended = outputs.status == PENDING  # the velocity is that before, still
     outputs.impulse[unended], outputs.events[unended], outputs.residual[unended] = 0.0, 0, 0.0
-    outputs.status[unended] = Status.OUT_OF_TIME
 
 
 def run(
@@ -51,10 +48,9 @@ def run(
     step: Array,
     max_steps: int,
     seed: int,
-    directions: Array,
+    directions: Directions,
     row: int = 0,
     points: Array | None = None,
-    friction: str = "polyhedral",
     device: str = "cpu",
     threads: int | None = None,
     budget: float | None = None,
@@ -66,23 +62,20 @@ def run(
     step : (nc,) N s, the box that lambda_max is drawn from.
     row : the place of the problem in its batch.
     points : (n, steps * nc) numbers in (0, 1) for the first steps; beyond them the counter-based ones.
-    friction : "polyhedral" with ``directions`` (k, nt), in the order of their angle, or "cone".
+    directions : (k, nt), of friction polygons, in the order of their angle; None: the true cone in space.
     device : "cpu" with ``threads`` threads (default: all), or "cuda".
     budget : seconds; samples that are not ended by then have Status.OUT_OF_TIME.
     """
-    choice("friction", friction, ("polyhedral", "cone"))
-    choice("device", device, ("cpu", "cuda"))
     deadline = deadline_of(budget)
     given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
     boxes = np.empty((0, problem.nc)) if np.array_equal(step, problem.scaling.impulse) else step[None]
     draw = Draw(n, row, np.uint64(seed), np.ascontiguousarray(boxes, dtype=np.float64), given, max_steps)
-    corners = None if friction == "cone" and problem.nt == 2 else np.array(directions, dtype=np.float64)
     rows = make_rows([problem])
     out = make_outputs(rows, n, elastic=False)
     if device == "cuda":
         from routh.kernels.algorithm1.gpu import run_on_gpu
 
-        run_on_gpu(rows, draw, corners, out)
+        run_on_gpu(rows, draw, directions, out)
     else:
-        run_rows(rows, draw, corners, out, threads=threads, deadline=deadline)
+        run_rows(rows, draw, directions, out, threads=threads, deadline=deadline)
     return Samples(out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0])

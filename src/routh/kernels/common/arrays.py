@@ -51,6 +51,8 @@ class Outputs(NamedTuple):
     work: Array  # (rows, n, 2, nc) stored, returned; shares of |v|_M^2; (rows, n, 2, 0) without restitution
 
 
+Verdict = tuple[int, float, float]  # of a sample: status, residual, error
+NO_IMPACT = int(Status.NO_IMPACT)
 SLOW = 0.01  # share of the speed below which an approach is slow
 FASTEST_SLIP = 1e-4  # the least unit as a share of the fastest slip, whose rounding it must not show
 
@@ -156,6 +158,29 @@ def write_impulse(rows: Rows, outputs: Outputs, row: int, sample: int, total: Ar
         for a in range(width * nc):
             v += rows.response[row, r, a] * total[a]
         outputs.v[row, sample, r] = v
+
+
+@kernel
+def write_outcome(
+    rows: Rows, outputs: Outputs, row: int, sample: int, verdict: Verdict, pieces: int, work: Any, width: int
+) -> None:
+    """A sample that has ended, as a sampler's scratch has it, to the outputs.
+
+    Those with room for one sample of a row keep the last.
+    """
+    sample = min(sample, outputs.status.shape[1] - 1)
+    status, residual, error = verdict
+    outputs.status[row, sample], outputs.events[row, sample] = status, pieces
+    outputs.residual[row, sample] = residual
+    if width == 3:  # in the plane no path has an error
+        outputs.error[row, sample] = error
+    if status == NO_IMPACT:
+        return
+    write_impulse(rows, outputs, row, sample, work.total, width)
+    for i in range(rows.nc[row] if outputs.work.shape[3] > 0 else 0):
+        place = place_of(rows, row, i)
+        outputs.work[row, sample, 0, place] = work.stored[i]
+        outputs.work[row, sample, 1, place] = work.returned[i]
 
 
 def make_draw(

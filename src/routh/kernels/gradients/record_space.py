@@ -24,6 +24,7 @@ from routh.kernels.space import workspace as ws
 from routh.kernels.space.curve_events import highest_power
 from routh.kernels.space.straight import largest_rate, wall_ray
 from routh.kernels.space.workspace import Books, Corners, SpaceWork
+from routh.problem_rows import dot
 from routh.validation import Array
 
 ON_RIM = 1.0 - 1e-9  # share of its most beyond which friction is that of a slip
@@ -155,9 +156,7 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
         if work.moves[i] == ws.SLIDE and work.series[i, ws.ALONG, 0] >= 0.0 and size > 0.0:
             note_margin(record, size)  # of one that falls at its end, where it ends or has grown
     for a in range(3 * nc):
-        record.change[k, a] = 0.0
-        for b in range(3 * nc):
-            record.change[k, a] += work.gram[a, b] * record.rate[k, b]
+        record.change[k, a] = dot(work.gram[a], record.rate[k], 3 * nc)
     rates_margin(record, k, nc, work.mu)
     write_event(record, k, rec.CURVE, way, clock)
     record.length[k] = h

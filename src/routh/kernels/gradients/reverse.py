@@ -15,7 +15,7 @@ from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record, note_margin
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
 from routh.kernels.gradients.reverse_curve import back_along_curve, back_through_limit, list_slides
-from routh.kernels.gradients.reverse_rates import GAMMA, Given, ReverseWork, back_through_rates
+from routh.kernels.gradients.reverse_rates import GAMMA, Given, ReverseWork, back_through_rates, clear_rates
 from routh.validation import Array
 
 GROWS = 1e6  # times: a disturbance of 1e-12 comes to a millionth
@@ -132,13 +132,6 @@ def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> Non
         back_through_rates(record, k, given, own)
         for e in range(begin):
             record.face[k, own.slides[e]] = rec.SLIDES
-
-
-@kernel
-def clear_rates(own: ReverseWork) -> None:
-    """Forget the bars of rates and of what they change."""
-    for a in range(len(own.of_rate)):
-        own.of_rate[a] = own.of_change[a] = 0.0
 
 
 @kernel

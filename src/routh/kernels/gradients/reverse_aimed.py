@@ -21,6 +21,7 @@ from routh.kernels.gradients.reverse_rates import (
     ReverseWork,
     add_unknown_rates,
     back_through_rates,
+    clear_rates,
     find_units,
     list_unknowns,
     times_G,
@@ -122,8 +123,7 @@ def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> 
             mean += own.of_weight[i] * weight
             if not abs(own.aim.rate[0, 3 * i] - weight * total) <= AS_AIMED * total:
                 return
-    for a in range(len(own.of_state)):
-        own.of_rate[a] = own.of_change[a] = 0.0
+    clear_rates(own)
     for i in range(len(given.mu)):
         if record.role[k, i] == rec.DRIVEN:
             own.of_rate[3 * i] = (own.of_weight[i] - mean) / total

@@ -18,6 +18,7 @@ from routh.compiling.rows import rows
 from routh.kernels.common.small_linear import invert_rows, solve_linear
 from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.record import Record, make_record, slip_of
+from routh.problem_rows import dot
 from routh.validation import Array
 
 NODES = 4  # of a step
@@ -176,10 +177,14 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
 @kernel
 def times_G(given: Given, of: Array, a: int) -> float:
     """Coordinate a of ``G`` times a vector."""
-    value = 0.0
-    for b in range(len(of)):
-        value += given.G[a, b] * of[b]
-    return value
+    return dot(given.G[a], of, len(of))
+
+
+@kernel
+def clear_rates(own: ReverseWork) -> None:
+    """Forget the bars of rates and of what they change."""
+    for a in range(len(own.of_rate)):
+        own.of_rate[a] = own.of_change[a] = 0.0
 
 
 @kernel

@@ -11,15 +11,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.compiling import kernel
-from routh.kernels.common.arrays import (
-    MIXED,
-    Draw,
-    Outputs,
-    load_problem,
-    place_of,
-    start_state,
-    write_impulse,
-)
+from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_keys
 from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece
 from routh.kernels.gradients.record_plane import write_piece
@@ -37,7 +29,7 @@ from routh.kernels.plane.roles import (
     field,
     find_known_rates,
 )
-from routh.problem_rows import Rows
+from routh.problem_rows import Rows, dot
 
 SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
 FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
@@ -77,9 +69,7 @@ def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
     """Momentum and energy of the whole: the velocity by the total impulse against the one at hand."""
     worst, energy = 0.0, 0.0
     for a in range(2 * nc):
-        change = 0.0
-        for b in range(2 * nc):
-            change += work.gram[a, b] * work.total[b]
+        change = dot(work.gram[a], work.total, 2 * nc)
         worst = max(worst, abs(work.start[a] + change - work.now[a]))
         energy += work.total[a] * (work.start[a] + 0.5 * change)
     if elastic:
@@ -176,10 +166,7 @@ def one_sample(
 def run_range(
     rows: Rows, draw: Draw, outputs: Outputs, work: PlaneWork, custom: int | None, begin: int, end: int
 ) -> None:
-    """The samples ``begin`` to ``end`` of the flat range over rows and samples.
-
-    Outputs with room for one sample of a row keep the last.
-    """
+    """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
     loaded, elastic = -1, False
     for k in range(begin, end):
         row = k // draw.n
@@ -189,17 +176,7 @@ def run_range(
             elastic = load_row(rows, row, work)
             loaded = row
         status, pieces, residual = one_sample(work, nc, draw, row, sample, elastic, custom, None)
-        sample = min(sample, outputs.status.shape[1] - 1)
-        outputs.status[row, sample] = status
-        outputs.events[row, sample] = pieces
-        outputs.residual[row, sample] = residual
-        if status == NO_IMPACT:
-            continue
-        write_impulse(rows, outputs, row, sample, work.total, 2)
-        for i in range(nc if outputs.work.shape[3] > 0 else 0):
-            place = place_of(rows, row, i)
-            outputs.work[row, sample, 0, place] = work.stored[i]
-            outputs.work[row, sample, 1, place] = work.returned[i]
+        write_outcome(rows, outputs, row, sample, (status, residual, 0.0), pieces, work, 2)
 
 
 def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:

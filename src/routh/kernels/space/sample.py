@@ -6,7 +6,7 @@ import math
 
 from routh import tolerances
 from routh.compiling import apart, kernel
-from routh.kernels.common.arrays import Draw, Outputs, load_problem, place_of, start_state, write_impulse
+from routh.kernels.common.arrays import Draw, Outputs, Verdict, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_key, event_number
 from routh.kernels.gradients.record import Record, begin_record, note_aim
 from routh.kernels.space.advance import list_pushing, outside_cone
@@ -216,7 +216,7 @@ def residual_limit(work: SpaceWork, nc: int) -> float:
 
 
 @kernel
-def judged(work: SpaceWork, nc: int, books: Books, status: int) -> tuple[int, float, float]:
+def judged(work: SpaceWork, nc: int, books: Books, status: int) -> Verdict:
     """Status, residual and error of a sample that has ended."""
     error, residual = work.course[ERROR], 0.0
     if status != NO_IMPACT:
@@ -233,19 +233,9 @@ def judged(work: SpaceWork, nc: int, books: Books, status: int) -> tuple[int, fl
 def write_sample(
     rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
 ) -> None:
-    """A sample that has ended into the outputs; those with room for one sample of a row keep the last."""
-    nc = rows.nc[row]
-    status, residual, error = judged(work, nc, books, status)
-    sample = min(sample, outputs.status.shape[1] - 1)
-    outputs.status[row, sample], outputs.events[row, sample] = status, int(work.course[PIECES])
-    outputs.error[row, sample], outputs.residual[row, sample] = error, residual
-    if status == NO_IMPACT:
-        return
-    write_impulse(rows, outputs, row, sample, work.total, 3)
-    for i in range(nc if books is not None else 0):
-        place = place_of(rows, row, i)
-        outputs.work[row, sample, 0, place] = work.stored[i]
-        outputs.work[row, sample, 1, place] = work.returned[i]
+    """A sample that has ended into the outputs."""
+    verdict = judged(work, rows.nc[row], books, status)
+    write_outcome(rows, outputs, row, sample, verdict, int(work.course[PIECES]), work, 3)
 
 
 @kernel
