@@ -9,7 +9,8 @@ import types
 import numpy as np
 import pytest
 
-from routh.compiling import announced_to, c_function, compiled, interpreted, kernel, native
+from routh.compiling import announced_to, c_function, compiled, distinct, interpreted, kernel, native, vectors
+from routh.compiling.translator.program import Program
 
 
 def _plain_square(x):
@@ -138,3 +139,18 @@ def test_a_function_of_c_returns_nothing():
 
     with pytest.raises(TypeError, match="wanted None"):
         c_function(odd, ("float64",))
+
+
+def test_loops_become_vectors_where_a_mark_says_so():
+    def scaled(length, factor, line, target):
+        for j in range(length):
+            target[j] = factor * line[j]
+
+    kinds = "i", "f", ("array", "float64", 1), ("array", "float64", 1)
+    for mark, wanted in ((distinct, False), (vectors, True)):
+        program = Program()
+        program.function(mark(scaled), kinds)
+        door = 'define void @"kept"(ptr %p) { ret void }'
+        text = program.text().replace("define internal", "define")
+        made = native.optimised(f"{text}\n{door}", native._machine(), 1, vectors=program.vectors)
+        assert ("x double>" in str(made)) == wanted

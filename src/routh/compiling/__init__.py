@@ -55,6 +55,7 @@ __all__ = [
     "inlined",
     "interpreted",
     "kernel",
+    "vectors",
 ]
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
@@ -85,6 +86,14 @@ def distinct(function: Function) -> Function:
     So what it has read need not be read again.
     """
     return _marked(function, distinct=True)
+
+
+def vectors(function: Function) -> Function:
+    """A `distinct` kernel with long loops, which become vectors, as do all in the programs that call it.
+
+    That takes LLVM longer: it is worth it where rows are long, and most of the time goes there.
+    """
+    return _marked(function, distinct=True, vectors=True)
 
 
 def apart(function: Function) -> Function:

@@ -37,7 +37,7 @@ from routh.compiling.translator.values import (
 )
 from routh.interrupts import while_listening
 
-LARGE = 8000  # lines of a program on which LLVM spends less; those with the cone run no slower
+EFFORT = 1  # of LLVM, of 3: more takes it up to three times as long, and code runs no faster
 _LINKING = threading.RLock()
 _LINKED: dict[str, Code] = {}  # by key
 _ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
@@ -162,27 +162,22 @@ def _engine() -> Foreign:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
 
 
-def optimised(text: str, machine: Foreign, effort: int, *, vectors: bool) -> Foreign:
-    """The module of a program; ``vectors``: loops are unrolled, and they and other sums become vectors.
-
-    Large programs have many short loops: unrolled and in vectors they would take a quarter longer to compile,
-    and run hardly faster.
-    """
-    effort = 1 if text.count("\n") > LARGE else effort
+def optimised(text: str, machine: Foreign, effort: int, *, vectors: bool = False) -> Foreign:
+    """The module of a program; ``vectors``: its loops become vectors, see `routh.compiling.vectors`."""
     module = llvm.parse_assembly(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=effort)
-    options.loop_vectorization = options.loop_unrolling = options.slp_vectorization = vectors and effort > 1
+    options.loop_vectorization, options.loop_unrolling, options.slp_vectorization = vectors, False, False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module
 
 
-def emitted(text: str) -> bytes:
+def emitted(text: str, vectors: bool) -> bytes:
     """The object file of a program."""
-    return bytes(_machine().emit_object(optimised(text, _machine(), 3, vectors=True)))
+    return bytes(_machine().emit_object(optimised(text, _machine(), EFFORT, vectors=vectors)))
 
 
 def link(code: bytes, name: str) -> int:
@@ -214,7 +209,8 @@ def linked(
     def make() -> tuple[Kind, bytes]:
         written = program or Program()
         name, result = written.function(kernel, kinds)
-        return result, emitted(f"{written.text()}\n{door(f'routh.{key}', name, kinds, result)}")
+        text = f"{written.text()}\n{door(f'routh.{key}', name, kinds, result)}"
+        return result, emitted(text, written.vectors)
 
     with _LINKING:
         if key not in _LINKED:

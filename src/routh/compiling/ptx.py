@@ -29,7 +29,7 @@ from routh.compiling.translator.values import NOTHING, Kind, UntranslatableError
 TRIPLE = "nvptx64-nvidia-cuda"
 #: chips that LLVM knows; what is newer runs the code of the last one
 CHIPS = (60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90)
-EFFORT = 2  # of LLVM, of 3
+EFFORT, LARGE = 2, 8000  # of LLVM, of 3; lines of a program from which on the first level is enough
 # what a program may ask of LLVM for a GPU: asked for anything else, LLVM ends the process
 _KNOWN = (
     "llvm.nvvm.read.ptx.sreg.", "llvm.nvvm.vote.any.sync", "llvm.sqrt.f64", "llvm.fabs.f64",
@@ -152,7 +152,8 @@ class GpuKernel(native.Kernel):
         door = f'define ptx_kernel void @entry({words}) "nvvm.maxntid"="{threads}"{limit} {{'
         body = "\n".join([text, door, f"call void @{name}({words})", "ret void\n}"])
         machine = _machine(chip)
-        return str(machine.emit_assembly(native.optimised(body, machine, EFFORT, vectors=False)))
+        effort = EFFORT if body.count("\n") <= LARGE else 1
+        return str(machine.emit_assembly(native.optimised(body, machine, effort)))
 
 
 def simulated(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:

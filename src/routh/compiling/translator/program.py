@@ -42,6 +42,7 @@ class Program:
         self._declared: set[str] = set()
         self._arrays: dict[str, str] = {}
         self._open: set[Plain] = set()
+        self.vectors = False  # whether a function is marked so
 
     def text(self) -> str:
         """The whole program."""
@@ -76,6 +77,7 @@ class Program:
             raise UntranslatableError(
                 f"{plain.__name__}: got {len(kinds)} arguments; wanted {ast.unparse(node.args)}, by position"
             )
+        self.vectors |= marks.get("vectors", False)
         written, result = self._written(plain, node, kinds)
         self._declared |= written.used
         body = "\n".join(f"{block.label}:\n" + "\n".join(block.lines) for block in written.blocks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.compiling import Patient, compiled, distinct, kernel
+from routh.compiling import Patient, compiled, kernel, vectors
 from routh.compiling.foreign import Foreign
 from routh.lcp import lemke as readable
 from routh.lcp.lemke import CANCELLED
@@ -39,7 +39,7 @@ def pivot(T: Array, n: int, row: int, column: int) -> None:
             T[i, n + 1] = new if abs(new) > CANCELLED * abs(value) else 0.0
 
 
-@distinct
+@vectors
 def subtract(length: int, factor: float, line: Array, target: Array) -> None:
     """``target -= factor line``."""
     for j in range(length):
