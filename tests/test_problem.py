@@ -197,3 +197,22 @@ def test_numbers_whose_products_overflow_are_refused(field):
     given = {"M": np.eye(3), "Jn": np.ones((1, 3)), "Jt": np.ones((1, 1, 3)), "mu": [0.5], "v": -np.ones(3)}
     with pytest.raises(ValueError, match=f"{field}: got 1e[+]308; wanted numbers of at most"):
         routh.ImpactProblem(**{**given, field: 1e308 * np.ones_like(given[field])})
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda given: routh.sample(given, 16),
+        lambda given: routh.sample(given, 16, method="algorithm1"),
+        routh.fill,
+        routh.exact_set,
+        routh.outer_bound,
+        routh.laws.Sequential(),
+        lambda given: routh.audit(given, [0.0, 0.0, 0.0]),
+    ],
+)
+def test_a_system_given_as_a_problem_is_told_where_its_problem_is(work):
+    with pytest.raises(ValueError, match=r"problem: got System; wanted .* \(the System's .problem is one\)"):
+        work(routh.systems.get("rocking-block"))
+    with pytest.raises(ValueError, match=r"problem: got str; wanted an ImpactProblem"):
+        work("robot.xml")

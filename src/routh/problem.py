@@ -365,6 +365,17 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     return mass, factor
 
 
+def no_impact(given: object, wanted: str = "an ImpactProblem") -> ValueError:
+    """What to raise where something else was given as a problem: a system or a landing, which have one."""
+    got = type(given).__name__
+    hint = (
+        f" (the {got}'s .problem is one)"
+        if isinstance(getattr(given, "problem", None), ImpactProblem)
+        else ""
+    )
+    return ValueError(f"problem: got {got}; wanted {wanted}{hint}")
+
+
 def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
     """One distinct name for each of nc contacts; None: by their numbers."""
     if names is None:

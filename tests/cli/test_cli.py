@@ -203,6 +203,14 @@ def test_files_that_are_no_problem_are_named(routh_command, tmp_path):
         assert message in err
 
 
+def test_folders_and_files_of_another_kind_are_named(routh_command, tmp_path):
+    (tmp_path / "robot.sdf").write_text("<sdf/>")
+    for name, message in ((".", "is a folder"), ("robot.sdf", "has another suffix")):
+        code, _, err = routh_command("impact", name)
+        assert code == 2
+        assert f"{name}: {message}; wanted a robot (.xml, .mjcf, .urdf) or an .npz file" in err
+
+
 @pytest.mark.parametrize(
     "arguments", [["rnu"], ["run"], ["run", "rocking-block", "--samples", "0"], ["--nonsense"]]
 )

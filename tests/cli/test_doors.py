@@ -247,6 +247,18 @@ def test_an_audit_begins_where_a_robot_can_be(routh_command, crate):
     assert routh_command(*audit, "--past-limit", "0.2")[0] != 2
 
 
+def test_an_audit_without_ground_says_so(routh_command, tmp_path):
+    pytest.importorskip("mujoco")
+    (tmp_path / "alone.xml").write_text(
+        CRATE.format(0.5).replace('<geom name="floor" type="plane" size="1 1 1"/>', "")
+    )
+    _, out, _ = routh_command("audit", "alone.xml", "--duration", "0.01")
+    assert "--ground 0: it has no ground" in " ".join(out.split())
+    _, out, _ = routh_command("audit", "alone.xml", "--duration", "0.01", "--ground", "0")
+    assert "No impact in this time" in out
+    assert "--ground" not in out
+
+
 def test_the_impacts_of_a_rollout_have_limits_of_their_own(routh_command, crate):
     audit = ["audit", crate(0.101), "--qvel", "2:-1", "--duration", "0.05", *FEW, "--json"]
     _, out, _ = routh_command(*audit)

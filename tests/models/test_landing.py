@@ -88,7 +88,7 @@ def test_a_planar_root_slides_and_turns_by_its_one_angle(up):
 
 
 def test_what_cannot_land_is_refused_with_a_hint():
-    with pytest.raises(ModelError, match=r"its base is fixed.*--floating"):
+    with pytest.raises(ModelError, match=r"its base cannot move along gravity.*--floating"):
         routh.models.landing(compiled(FIXED))
     with pytest.raises(ModelError, match="nothing is below it"):
         routh.models.landing(compiled(NOWHERE))

@@ -10,6 +10,7 @@ from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, material_veloci
 from routh import systems
 from routh.models import RobotProblem, UnrepresentedWarning
 from routh.models import mujoco as adapter
+from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -327,3 +328,10 @@ def test_contact_velocities_are_differences_of_positions(name):
         expected = problem.contact_velocity()[i]
         rows = contact.frame[: 1 + problem.nt]
         np.testing.assert_allclose(rows @ moved, expected, atol=2e-6 * (1 + np.abs(moved).max()))
+
+
+def test_a_model_in_which_nothing_moves_is_named():
+    model, data = made("<mujoco><worldbody><geom type='plane' size='1 1 1'/></worldbody></mujoco>")
+    for work in (lambda: adapter.problem(model, data), lambda: adapter.MujocoModel(model)):
+        with pytest.raises(ModelError, match="has no body that moves"):
+            work()

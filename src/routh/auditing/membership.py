@@ -16,7 +16,7 @@ from routh.friction.cones import project_disc
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.lcp import convex
-from routh.problem import FIELDS, ImpactProblem
+from routh.problem import FIELDS, ImpactProblem, no_impact
 from routh.results import Drawable
 from routh.rng import event_key
 from routh.sampling.batch import BatchOutcomes
@@ -116,6 +116,8 @@ def audit(
     The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
     impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
     """
+    if not isinstance(problem, ImpactProblem):
+        raise no_impact(problem)
     after = real_array("v_after", v_after, [(problem.nv,)], f"shape ({problem.nv},)")
     integer("refine", refine, at_least=0)
     real("tolerance", tolerance, above=0.0)

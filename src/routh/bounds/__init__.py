@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from routh.bounds.barrier import BarrierBound
 from routh.bounds.energy import EnergyBound, OuterBound
-from routh.problem import ImpactProblem
+from routh.problem import ImpactProblem, no_impact
 from routh.validation import integer
 
 __all__ = ["BarrierBound", "EnergyBound", "OuterBound", "outer_bound"]
@@ -23,6 +23,8 @@ def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound:
         continuous and quadratic on each orthant of the normal velocities (`routh.bounds.barrier`). The bound
         can only shrink from level to level; the cost grows with ``2^nc`` at level 2.
     """
+    if not isinstance(problem, ImpactProblem):
+        raise no_impact(problem)
     integer("level", level, at_least=0, at_most=2)
     if problem.restitution.any():
         raise ValueError(

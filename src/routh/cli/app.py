@@ -122,6 +122,7 @@ def impact(
     """
     from routh.cli.run import run_file
 
+    robots.refuse_other_files(file)
     request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
     if robots.is_robot(file):
         if max_bytes is not None:

@@ -63,7 +63,10 @@ def run_audit(
         for note in notes:
             output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
     if not audited.impacts:
-        output.show("No impact in this time: try a longer --duration, or --drop 1.0 to begin with a landing.")
+        floor = "" if robots.has_ground(model) else " (with --ground 0: it has no ground)"
+        output.show(
+            f"No impact in this time: try a longer --duration, or --drop 1.0 to begin with a landing{floor}."
+        )
     write_report(audited, report)
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")
     output.emit(**_impact_data(audited), report=str(report))

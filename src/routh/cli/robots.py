@@ -19,7 +19,7 @@ import typer
 from routh.cli import options
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
-from routh.text import for_rich, listed
+from routh.text import for_rich, for_terminal, listed
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -38,6 +38,15 @@ not_negative = partial(option, min=0.0)
 def is_robot(file: str | Path) -> bool:
     """Whether a file is a robot's, by its name."""
     return Path(file).suffix.lower() in SUFFIXES
+
+
+def refuse_other_files(file: Path) -> None:
+    """A folder, or a file that is there and neither a robot's nor an .npz file by its name."""
+    if file.is_dir() or (file.suffix.lower() not in (*SUFFIXES, ".npz") and file.is_file()):
+        what = "is a folder" if file.is_dir() else "has another suffix"
+        raise ValueError(
+            f"{for_terminal(file)}: {what}; wanted a robot ({', '.join(SUFFIXES)}) or an .npz file"
+        )
 
 
 def refuse_without_robot(source: str | Path, *groups: object) -> None:
@@ -201,14 +210,14 @@ def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterat
             advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
         elif isinstance(error, NoContactError):
             advice.append("--drop 1.0, which lowers the robot until it touches")
-        if not _has_ground(model) and (lands or isinstance(error, NoContactError)):
+        if not has_ground(model) and (lands or isinstance(error, NoContactError)):
             told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
         if advice:
             error.args = (f"{told}. Try {' or '.join(advice)}.",)
         raise
 
 
-def _has_ground(model: MjModel) -> bool:
+def has_ground(model: MjModel) -> bool:
     """Whether anything that does not move can be touched."""
     still = model.body_weldid[model.geom_bodyid] == 0
     return bool((still & ((model.geom_contype > 0) | (model.geom_conaffinity > 0))).any())

@@ -51,9 +51,9 @@ def describe(outcomes: Outcomes, seconds: float) -> str:
         how = f"steps up to {size} N s"
     time = f"{seconds:.2g}" if seconds < 10.0 else f"{seconds:.0f}"
     contacts = "1 contact" if problem.nc == 1 else f"{problem.nc} contacts"
+    samples = "1 sample" if len(outcomes) == 1 else f"{len(outcomes)} samples"
     return (
-        f"{contacts}, {problem.nv} velocities · {len(outcomes)} samples in {time} s, "
-        f"{how}, seed {settings.get('seed', 0)}"
+        f"{contacts}, {problem.nv} velocities · {samples} in {time} s, {how}, seed {settings.get('seed', 0)}"
     )
 
 

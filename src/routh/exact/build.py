@@ -21,7 +21,7 @@ from routh.exact.reach import Budget, Reach
 from routh.exact.result import ExactSet
 from routh.exact.snap import Snapped, as_given
 from routh.friction.pointedness import pointedness
-from routh.problem import ImpactProblem
+from routh.problem import ImpactProblem, no_impact
 from routh.status import Status
 from routh.validation import Array, integer, real, real_array
 
@@ -133,8 +133,7 @@ def _in_rationals(
     if isinstance(problem, RationalProblem):
         return problem, None, Displacement()
     if not isinstance(problem, ImpactProblem):
-        got = type(problem).__name__
-        raise ValueError(f"problem: got {got}; wanted an ImpactProblem or a RationalProblem")
+        raise no_impact(problem, "an ImpactProblem or a RationalProblem")
     if problem.restitution.any():
         raise ValueError(
             f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from routh import tolerances
-from routh.problem import ImpactProblem
+from routh.problem import ImpactProblem, no_impact
 from routh.results import Drawable, ImpactPath
 from routh.status import Status
 from routh.validation import Array
@@ -98,6 +98,8 @@ class ImpactLaw(ABC):
         ``rng`` is for laws that draw. ``without_collision`` names contacts (index or name) at which an impact
         is wanted although nothing approaches: the limit of an approach speed going to zero (Painlevé).
         """
+        if not isinstance(problem, ImpactProblem):
+            raise no_impact(problem)
         self.check(problem)
         start = with_approach(problem, without_collision)
         if start is None:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from routh.kernels.common.arrays import Outputs, make_rows
 from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
-from routh.problem import ENERGETIC, ImpactProblem
+from routh.problem import ENERGETIC, ImpactProblem, no_impact
 from routh.results import ImpactPath
 from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
@@ -140,6 +140,8 @@ def fill(
     budget : seconds after which nothing further is begun; ``stopped`` is then False. What was drawn is the
         same, samples of the last round that were not drawn have Status.OUT_OF_TIME.
     """
+    if not isinstance(problem, ImpactProblem):
+        raise no_impact(problem)
     deadline = deadline_of(budget)
     real("tolerance", tolerance, above=0.0)
     integer("max_samples", max_samples, at_least=1)

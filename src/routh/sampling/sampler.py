@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from routh.batch import ImpactBatch
 from routh.friction.cones import uses_true_cone
 from routh.laws.set_valued import METHODS
-from routh.problem import ENERGETIC, POISSON, ImpactProblem
+from routh.problem import ENERGETIC, POISSON, ImpactProblem, no_impact
 from routh.sampling import algorithm1
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.events import batch_outcomes, event_outcomes
@@ -127,4 +127,6 @@ def sample(
 
 def check_count(problem: ImpactProblem | ImpactBatch, n: int) -> int:
     """The number of samples, if their arrays fit into this machine; raises otherwise."""
+    if not isinstance(problem, (ImpactProblem, ImpactBatch)):
+        raise no_impact(problem, "an ImpactProblem or an ImpactBatch")
     return count_that_fits("n", n, 8 * (problem.nv + problem.nc * (1 + problem.nt) + 2))

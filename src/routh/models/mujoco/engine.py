@@ -14,7 +14,7 @@ import numpy as np
 
 from routh.models.simultaneity import Simultaneity
 from routh.models.spatial.rotations import cross
-from routh.status import CapacityError, optional
+from routh.status import CapacityError, ModelError, optional
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -71,6 +71,12 @@ class Near:
     kind: np.ndarray  # (k,) mjtConstraint
     index: np.ndarray  # (k,) which equality, joint or tendon
     dist: Array  # (k,) distance to the limit, m or rad
+
+
+def refuse_still(model: MjModel) -> None:
+    """Raise where nothing moves."""
+    if model.nv == 0:
+        raise ModelError("model: has no body that moves; wanted at least one joint")
 
 
 def look_around(model: MjModel, data: MjData, reach: float, own: Workspace | None = None) -> Near:

@@ -155,8 +155,9 @@ def find_root(model: MjModel, data: MjData) -> Root:
             found.append((float(model.body_subtreemass[body]), root))
     if not found:
         raise ModelError(
-            "model: its base is fixed, so it cannot be dropped; wanted a free joint or a vertical slide at "
-            "the root (floating=True, on the command line --floating, gives a URDF's root a free joint)"
+            "model: its base cannot move along gravity, so it cannot be dropped; wanted a free joint or a "
+            "vertical slide at the root (floating=True, on the command line --floating, gives a URDF's root "
+            "a free joint)"
         )
     return max(found, key=lambda item: item[0])[1]
 

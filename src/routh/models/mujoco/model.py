@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from routh import tolerances
 from routh.models.base import ContactInfo, SpringRows, State, WithImpacts, slope_at_zero
 from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_joints
-from routh.models.mujoco.engine import engine, mass_matrix, point_velocities, switched_off
+from routh.models.mujoco.engine import engine, mass_matrix, point_velocities, refuse_still, switched_off
 from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.springs import Springs, equality_names, refuse
 from routh.models.mujoco.touches import FAR, ONE_POINT, Faces, Places, Touch, flat_pairs, tangents, touches
@@ -393,6 +393,7 @@ def _coordinates(model: MjModel) -> tuple[str, ...]:
 
 def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:
     """The normal (3,) of the plane in which every body moves; None where motion is spatial."""
+    refuse_still(model)
     mujoco, rng = engine(), np.random.default_rng(0)
     rows = []
     for _ in range(3):
@@ -403,8 +404,6 @@ def _plane_of_motion(model: MjModel, data: MjData) -> Array | None:
             mujoco.mj_jac(model, data, linear, None, data.xpos[body] + rng.normal(size=3), body)
             rows.append(linear.T)
     mujoco.mj_resetData(model, data)
-    if not rows:
-        raise ModelError("model: has no body that moves; wanted at least one joint")
     _, values, axes = np.linalg.svd(np.concatenate(rows))
     moving = int(np.count_nonzero(values > tolerances.RANK * max(float(values[0]), 1e-300)))
     return np.asarray(axes[2]) if moving == 2 else None

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 
 from routh.batch import empty_arrays
 from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows, unrepresented
-from routh.models.mujoco.engine import Near, engine, look_around, mass_matrix, reach_at, take_environment
+from routh.models.mujoco.engine import (
+    Near,
+    engine,
+    look_around,
+    mass_matrix,
+    reach_at,
+    refuse_still,
+    take_environment,
+)
 from routh.models.robot import (
     CONTACT,
     NOT_FINITE,
@@ -84,6 +92,7 @@ def build(
     model: MjModel, data: MjData, rules: Rules, *, pairs: Container[tuple[str, str]] | None = None
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
+    refuse_still(model)
     real_array("qpos", data.qpos, [(model.nq,)])
     qvel = real_array("qvel", data.qvel, [(model.nv,)])
     reach, later = reach_at(model, data, rules), list[ContactRow]()
