@@ -50,6 +50,11 @@ def test_events_are_told_with_the_energy_that_impacts_take(tmp_path):
     assert picture.stat().st_size > 5000
 
 
+def test_energy_that_is_rounding_is_told_as_none():
+    result = run("painleve-rod", "--no-picture")
+    assert re.search(r"1\.01958 +impact +8\.923 to 0 +A, B", result.stdout), result.stdout
+
+
 def test_futures_have_a_row_each_and_a_film(tmp_path):
     film = tmp_path / "block.gif"
     words = ("--futures", 3, "--duration", 0.05, "--pace", 0.05, "--fps", 4, "--out", film)

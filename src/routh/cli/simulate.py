@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 24  # of a table; of more the first and the last are shown
 _ROBOT_PACE = 0.2  # s of a robot's motion per second of film
+_NO_ENERGY = (
+    1e-15  # of the largest kinetic energy: what is below is rounding, a velocity of 3e-8 of the fastest
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +227,11 @@ def _event_table(one: Trajectory) -> Table:
 
 
 def _energy(one: Trajectory, index: int) -> str:
-    return f"{one.energies['kinetic'][index]:.4g}" if "kinetic" in one.energies else ""
+    """In J; what is rounding beside the motion's largest is none."""
+    if "kinetic" not in one.energies:
+        return ""
+    kinetic = one.energies["kinetic"]
+    return f"{kinetic[index]:.4g}" if kinetic[index] > _NO_ENERGY * kinetic.max() else "0"
 
 
 def _energies(one: Trajectory, event: Event) -> str:
