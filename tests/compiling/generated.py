@@ -90,7 +90,7 @@ class Programs:
             lambda: f"grid[{self.index('len(grid)', 0)}][{self.index('grid.shape[1]', 0)}]",
             lambda: f"state.values[{self.index('len(state.values)', d)}]",
             lambda: f"TABLE[{self.whole(d)} % 2, {self.whole(0)} % 2]",
-            lambda: f"math.ldexp({self.real(d)}, {self.whole(0)} % 40 - 20)",
+            lambda: f"math.expm1({self.real(d)})",
         )()
 
     def whole(self, depth):

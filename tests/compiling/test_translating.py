@@ -83,7 +83,7 @@ def _everything(values, whole, maybe, out):
     out[14] = tail[0] + len(tail) + len(values[9:])
     out[15], out[16] = x**3, abs(x) ** whole
     out[17] = float((np.uint64(whole) << np.uint64(3)) & LOW)
-    out[18] = math.frexp(y)[1] + math.ldexp(x, 3)
+    out[18] = math.expm1(y) + math.log1p(x)
     out[19] = _first_beyond(values, y)
     out[20] = max(whole, 2) + min(x, y, 0.5) + abs(-whole)
     x, y = y, x

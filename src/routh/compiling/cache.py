@@ -42,13 +42,6 @@ def path_of(name: str, key: str) -> Path:
     return folder() / f"{name}-{key[:40]}{SUFFIX}"
 
 
-def has(name: str, key: str) -> bool:
-    """Whether there is a file; it may turn out to be damaged."""
-    with suppress(OSError, RuntimeError):
-        return path_of(name, key).exists()
-    return False
-
-
 def load(name: str, key: str) -> tuple[Foreign, bytes] | None:
     """The description and the code that were kept, or None."""
     try:

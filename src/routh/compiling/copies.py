@@ -18,17 +18,20 @@ from routh.compiling.elementary import INSTEAD
 from routh.compiling.foreign import Foreign, Plain
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
+_OWN = "routh.compiling."
 
 
 def rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
     """A copy of a function by ``make``, whose callees are copies too; ``made`` has those that exist.
 
-    Callees are the kernels, and plain functions of routh, among the names that a function uses.
+    Callees are the kernels, and plain functions of routh, among the names that a function uses; those of the
+    compiler, such as `elementary`, mean to the translator what they are.
     """
 
     def copied(value: Foreign) -> Foreign:
         plain = getattr(value, "py_func", value)
-        follows = plain is not value or (getattr(plain, "__module__", "") or "").startswith("routh.")
+        module = getattr(plain, "__module__", None) or ""
+        follows = plain is not value or (module.startswith("routh.") and not module.startswith(_OWN))
         return rebuilt(value, make, made) if follows and isinstance(plain, types.FunctionType) else value
 
     plain: Foreign = getattr(function, "py_func", function)

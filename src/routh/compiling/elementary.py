@@ -27,7 +27,6 @@ Q1, Q2, Q3, Q4, Q5 = (
     4.00821782732936239552e-06, -2.01099218183624371326e-07,
 )  # fmt: skip
 FRACTION, ONE, EXPONENT = np.uint64(0x000FFFFFFFFFFFFF), np.uint64(0x3FF0000000000000), np.uint64(0x7FF)
-HALF, SIGNED = np.uint64(0x3FE0000000000000), np.uint64(0x800FFFFFFFFFFFFF)
 FIRST = np.uint64(52)  # place of the exponent
 SQRT2, SMALLEST_NORMAL, UP = math.sqrt(2.0), 2.0**-1022, 2.0**54
 LARGEST, LEAST = 709.782712893384, -745.2  # whose exponentials are still finite, and not yet zero
@@ -48,6 +47,11 @@ def float_of(bits: np.uint64) -> float:
 def power_of_two(k: int) -> float:
     """2^k for k from -1022 to 1023."""
     return float_of(np.uint64(k + 1023) << FIRST)
+
+
+def leading_power(x: float) -> float:
+    """The largest power of two that is at most x, a positive normal number."""
+    return float_of(bits_of(x) & (EXPONENT << FIRST))
 
 
 def log_of_sum(x: float, more: float) -> float:
@@ -158,33 +162,7 @@ def whole_power(x: float, k: int) -> float:
     return 1.0 / product if k < 0 else product
 
 
-def frexp(x: float) -> tuple[float, int]:
-    """Python's frexp: a share of at least a half and below one, and the power of two."""
-    if x == 0.0 or not abs(x) < math.inf:
-        return x, 0
-    below = 0
-    if abs(x) < SMALLEST_NORMAL:
-        x *= UP
-        below = 54
-    bits = bits_of(x)
-    return float_of((bits & SIGNED) | HALF), int((bits >> FIRST) & EXPONENT) - 1022 - below
-
-
-def ldexp(x: float, k: int) -> float:
-    """x 2^k, rounded once."""
-    k = min(max(k, -3000), 3000)
-    for _ in range(2):
-        if k > 1023:
-            x *= power_of_two(1023)
-            k -= 1023
-        elif k < -1022:
-            x *= power_of_two(-1022) * power_of_two(53)  # so that only the last product rounds
-            k += 1022 - 53
-    return x * power_of_two(min(max(k, -1022), 1023))
-
-
 #: functions of math, and what they mean in kernels
 INSTEAD = {
     math.log: log, math.log1p: log1p, math.exp: exp, math.expm1: expm1, math.pow: pow,
-    math.frexp: frexp, math.ldexp: ldexp,
 }  # fmt: skip

@@ -105,7 +105,7 @@ class Kernel:
     def is_ready(self, *arguments: Foreign) -> bool:
         """Whether a call with these arguments would not compile: it has been made before, or is on disk."""
         key = self.key(self.kinds(arguments + defaults_after(self.py_func, len(arguments))), "door")
-        return key in _LINKED or disk.has(self.name, key)
+        return key in _LINKED or disk.load(self.name, key) is not None
 
     def c_function(self, elements: Sequence[str]) -> Code:
         """The same as a function of C: see `routh.compiling.c_function`."""

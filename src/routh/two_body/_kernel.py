@@ -6,6 +6,7 @@ import functools
 import math
 
 from routh.compiling import compiled, gpu_kernel
+from routh.compiling.elementary import SMALLEST_NORMAL, leading_power
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.kernels.common.slices import run_slices
@@ -40,8 +41,8 @@ def solve_one(impacts: Impacts, work: Work, i: int) -> int:
     impacts.codes[i, 0] = 0
     if not v[2] < 0.0:
         return _NO_IMPACT if v[2] >= 0.0 else _NUMERICAL
-    inverse = math.ldexp(1.0, 1 - math.frexp(w[2, 2])[1])
-    speed = math.ldexp(1.0, math.frexp(max(abs(v[0]), abs(v[1]), abs(v[2])))[1] - 1)
+    inverse = 1.0 / leading_power(max(w[2, 2], SMALLEST_NORMAL))
+    speed = leading_power(max(abs(v[0]), abs(v[1]), abs(v[2]), SMALLEST_NORMAL))
     con = make_contact(w, inverse, mu, impacts.e[i], impacts.hypothesis, impacts.near)
     solve(work.series, work.arc, state, con, v[0] / speed, v[1] / speed, v[2] / speed)
     impulse = speed * inverse

@@ -19,7 +19,6 @@ from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.translator.function import RESULT, Again, Function, Knowledge
 from routh.compiling.translator.values import Kind, UntranslatableError, of_words, result_type, types_of
 
-MOST_ATTEMPTS = 50  # at one function; each knows more than the one before
 SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
 _SUITES = ("body", "orelse", "handlers", "finalbody", "cases")  # where statements have others
 _Made: TypeAlias = tuple[str, Kind, list[int]]  # name, result, places of the words that are wanted
@@ -101,7 +100,7 @@ class Program:
     ) -> tuple[Function, Kind]:
         """A function with its body, and the kind of its result."""
         knowledge, code = Knowledge(node), plain.__code__
-        for _ in range(MOST_ATTEMPTS):
+        while True:  # each time more variables have room, or kinds are wider: that comes to an end
             names = (f"%a{k}" for k in count())
             function = Function(self, plain, knowledge)
             try:
@@ -112,7 +111,6 @@ class Program:
             except UntranslatableError as error:  # of a kernel that is called, it says where already
                 error.place = error.place or f"{code.co_filename}:{function.line}: kernel {code.co_name}"
                 raise
-        raise UntranslatableError(f"{plain.__name__}: the kinds of its variables do not settle")
 
 
 @lru_cache(maxsize=256)
