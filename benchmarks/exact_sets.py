@@ -253,8 +253,9 @@ def biped(given: argparse.Namespace) -> None:
     Beside each contact's own velocities, sums of them in random directions, in opposite pairs.
     """
     problem = planar_biped()
-    exact = routh.exact_set(problem, budget=1.0)
-    table = Table({"contact": "<11", "velocity": "<9", "found, m/s": ".4f", "bound": ".4f", "ratio": ".2f"})
+    exact = routh.exact_set(problem, budget=given.budget)
+    columns = {"contact": "<11", "velocity": "<9", "inner set, m/s": ".4f", "found": ".4f", "bound": ".4f"}
+    table = Table({**columns, "ratio": ".2f"})
     rows = [
         (name, what, row)
         for name, (normal, slip) in zip(problem.names, problem.J, strict=True)
@@ -265,8 +266,8 @@ def biped(given: argparse.Namespace) -> None:
     outcomes = routh.fill(problem, directions=watched, max_samples=2**16, patience=64).outcomes
     for name, what, row in rows:
         found = float((outcomes.v[outcomes.solved] @ row).max())
-        bound = float(exact.support(row, which="outer"))
-        table.row(name, what, found, bound, bound / found if found > 1e-3 else float("nan"))
+        inner, bound = (float(exact.support(row, which=which)) for which in ("inner", "outer"))
+        table.row(name, what, inner, found, bound, bound / found if found > 1e-3 else float("nan"))
     print(f"{exact.status.name} in {exact.seconds:.1f} s; outer set by {exact.outer_from}")
 
 
@@ -291,6 +292,7 @@ def main() -> None:
         "--contacts", type=int, nargs="+", default=[2, 3, 4], help="of random problems, in turn"
     )
     parser.add_argument("--limit", type=float, default=5.0, help="CPU seconds for each problem")
+    parser.add_argument("--budget", type=float, default=1.0, help="CPU seconds for the biped's set")
     parser.add_argument("--samples", type=int, default=10**5, help="samples of small step, over all problems")
     parser.add_argument("--check", action=argparse.BooleanOptionalAction, default=True, help="every vertex")
     parser.add_argument("--seed", type=int, default=0)

@@ -62,13 +62,16 @@ def test_the_bound_of_a_bipeds_landing_is_within_half_of_what_samples_reach():
         value, bound = (ends @ row).max(), exact.support(row, which="outer")
         assert bound < max(1.5 * value, 0.004)  # m/s, of 0.4 before
     for row in (*problem.Jt[:, 0], *-problem.Jt[:, 0]):
-        assert exact.support(row, which="outer") < (ends @ row).max() + 0.04
+        assert exact.support(row, which="outer") < (ends @ row).max() + 0.03
+    # what lifts the right foot does not come and go
+    assert exact.support(-problem.Jt[2, 0], which="outer") < 0.003
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_bounds_of_feet_that_land_in_any_way_hold(seed):
     rng = np.random.default_rng(seed)
     problem = two_feet(rng.uniform(0.01, 0.2), rng.uniform(0.1, 1.5), rng.normal(size=3) - [0.0, 1.0, 0.0])
+    problem = problem.replace(v=problem.v + np.r_[np.zeros(3), 0.3 * rng.normal(size=3)])
     exact = exact_set(problem, pieces=1)
     assert "groups" in exact.outer_from
     ends = routh.sample(problem, 4096, rates="extreme")

@@ -7,6 +7,9 @@ bounds that are known of it: then a contact may push, and slip in a direction, w
 lets it, and each group is an automaton of few dimensions by itself, explored as any other. What it reaches
 bounds what it adds to the others, so all shrink in turn, from what energy allows on.
 
+Then once more with one impulse of the others as a coordinate beside the group's own: the one that changes its
+velocities most, of those that only grow. What it has added stays, where a bound would let it come and go.
+
 The product of the sets in p is cut by what holds of all groups together: nothing penetrates in the end; and
 of two contacts of different groups one is the last to push, which stops there, and then only others push.
 """
@@ -102,11 +105,16 @@ def _short(x: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class _Reached:
-    """What the impulses of one group can be, convex hulls in its own part of p."""
+    """What the impulses of one group can be, and one of another group with them: convex hulls."""
 
+    columns: tuple[int, ...]  # the coordinates of p
     ends: C_Polyhedron
     passed: C_Polyhedron  # on the way there
-    points: Array  # (k, n): corners of ``passed``
+
+    @property
+    def points(self) -> Array:
+        """Corners of ``passed``, (k, n)."""
+        return Piece(self.passed, np.eye(len(self.columns))).points
 
 
 class _Impulses:
@@ -161,18 +169,53 @@ class _Impulses:
         margin = _MARGIN * (high - low) + 1e-9 * max(abs(low), abs(high), 1e-300)
         return simplest(low - margin, 0.5 * margin), simplest(high + margin, 0.5 * margin)
 
-    def reached(
-        self, k: int, points: Sequence[Array], eta: Fraction, room: Fraction, budget: Budget
-    ) -> _Reached | None:
-        """What group k reaches where the others' impulses are within the hulls of ``points``."""
-        auto, own = self.auto, self.own[k]
+    def followed(self, k: int, points: Sequence[Array]) -> tuple[int, Fraction] | None:
+        """The coordinate of the others' impulses that changes group k most, and the largest that it can be.
 
-        def bounds(row: Row) -> tuple[Vector, Vector]:  # forms in the own part of p and 1
+        Of those that only grow; None where there is none.
+        """
+        forces = [self.force(ray) for modes in self.auto.modes for mode in modes for ray in mode.forces]
+        forms = [
+            floats([self.form(row)])[0] / float(self.auto.units[i])
+            for i in self.groups[k]
+            for row in _forms(self.auto, i)
+        ]
+        best, found = 0.0, None
+        for other, (own, corners) in enumerate(zip(self.own, points, strict=True)):
+            for j, most in zip(range(own.start, own.stop), corners.max(axis=0), strict=True):
+                worth = float(most) * max(abs(form[j]) for form in forms)
+                if other != k and worth > best and all(force[j] >= 0 for force in forces):
+                    best, found = worth, (j, simplest(most * (1.0 + 2.0 * _MARGIN), most * _MARGIN))
+        return found
+
+    def reached(
+        self,
+        k: int,
+        points: Sequence[Array],
+        eta: Fraction,
+        room: Fraction,
+        budget: Budget,
+        *,
+        follow: bool = False,
+    ) -> _Reached | None:
+        """What group k reaches where the others' impulses are within the hulls of ``points``.
+
+        ``follow``: beside one of those impulses, see `followed`.
+        """
+        auto, own = self.auto, self.own[k]
+        other = self.followed(k, points) if follow else None
+        columns = (*range(own.start, own.stop), *(() if other is None else other[:1]))
+        n, dim = own.stop - own.start, len(columns)
+
+        def bounds(row: Row) -> tuple[Vector, Vector]:  # forms in these coordinates and 1
             form = self.form(row)
-            low, high = self.added(k, form, points)
-            return (*form[own], low), (*form[own], high)
+            rest = tuple(x * (j not in columns) for j, x in enumerate(form))
+            seen = tuple(form[j] for j in columns)
+            low, high = self.added(k, rest, points)
+            return (*seen, low), (*seen, high)
 
         normals, units, apart, modes = [], [], [], []
+        no_force = (Fraction(0),) * (dim - n + 1)
         for i in self.groups[k]:
             least, most = bounds(auto.normals[i])
             normals.append(integers(least))
@@ -184,17 +227,21 @@ class _Impulses:
                 sliding = len(mode.inside) == 1 and not mode.zero  # in the plane: sticking has the rest
                 walls = [bounds(row)[0 if sliding else 1] for row in (*mode.inside, *mode.zero)]
                 walls += [tuple(-x for x in bounds(row)[0]) for row in mode.zero]
-                forces = tuple(integers((*self.force(ray)[own], Fraction(0))) for ray in mode.forces)
+                forces = tuple(integers((*self.force(ray)[own], *no_force)) for ray in mode.forces)
                 relaxed.append(Mode(mode.pushing, forces=forces, walls=tuple(map(integers, walls))))
             modes.append(tuple(relaxed))
-        n = own.stop - own.start
-        gram = np.eye(n + 1)
+        if other is not None:  # as a contact, which pushes as long as that impulse is not the largest
+            row = (*[Fraction(0)] * n, Fraction(1))
+            normals.append(integers((*row, -other[1])))
+            units.append(other[1] * normals[-1][n])
+            modes.append((Mode(pushing=False), Mode(pushing=True, forces=(integers((*row, Fraction(0))),))))
+        gram = np.eye(dim + 1)
         gram[:n, :n] = np.linalg.inv(floats([row[own] for row in self.response[own]])) * float(auto.energy)
-        start = (*[Fraction(0)] * n, Fraction(1))
+        start = (*[Fraction(0)] * dim, Fraction(1))
         reach = Reach(
             replace(
                 auto,
-                dim=n + 1,
+                dim=dim + 1,
                 start=start,
                 normals=tuple(normals),
                 modes=tuple(modes),
@@ -205,27 +252,28 @@ class _Impulses:
         )
         if not reach.run(budget):
             return None
-        passed, ends = (reach.ppl.C_Polyhedron(n, "empty") for _ in range(2))
+        passed, ends = (reach.ppl.C_Polyhedron(dim, "empty") for _ in range(2))
         pieces = [piece.poly for cell in reach.cells.values() for piece in cell.pieces]
         for poly in (reach.point(start), *pieces):
             for whole, kept in ((passed, ()), (ends, apart)):
                 part = reach.ppl.C_Polyhedron(poly)
                 for form in kept:
                     part.add_constraint(reach.form(integers(form)) >= 0)
-                part.remove_higher_space_dimensions(n)
+                part.remove_higher_space_dimensions(dim)
                 whole.poly_hull_assign(part)
         if not passed.is_bounded() or ends.is_empty():
             return None
-        return _Reached(ends, passed, Piece(passed, np.eye(n)).points)
+        return _Reached(columns, ends, passed)
 
-    def joined(self, parts: Sequence[C_Polyhedron]) -> C_Polyhedron:
-        """The product of sets of the groups."""
+    def joined(self, parts: Sequence[tuple[Sequence[int], C_Polyhedron]]) -> C_Polyhedron:
+        """What sets of some coordinates each leave of p."""
         ppl = self.tools.ppl
         whole = ppl.C_Polyhedron(self.auto.dim)
-        for own, part in zip(self.own, parts, strict=True):
+        for columns, part in parts:
             for c in part.minimized_constraints():
                 row = [0] * self.auto.dim
-                row[own] = [int(x) for x in c.coefficients()]
+                for j, x in zip(columns, c.coefficients(), strict=True):
+                    row[j] = int(x)
                 form = ppl.Linear_Expression(row, c.inhomogeneous_term())
                 whole.add_constraint(form == 0 if c.is_equality() else form >= 0)
         return whole
@@ -293,10 +341,12 @@ def grouped_bound(
             break
     if not found:
         return None
-    bound = frame.joined([part.ends for part in found])
+    finer = [frame.reached(k, points, eta, room, budget.half, follow=True) for k in range(len(groups))]
+    known = [*found, *(part for part in finer if part is not None)]
+    bound = frame.joined([(part.columns, part.ends) for part in known])
     for row, unit in zip(auto.normals, auto.units, strict=True):
         bound.add_constraint(frame.expression(row, room * unit) >= 0)
-    passed = frame.joined([part.passed for part in found])
+    passed = frame.joined([(part.columns, part.passed) for part in found])
     for first, second in combinations(groups, 2):
         for pair in pairs_of(first, second):
             if not budget.spent(0):
