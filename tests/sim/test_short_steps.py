@@ -14,7 +14,7 @@ from routh.models.simultaneity import Simultaneity
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
-from routh.sim.flow import Course, _before_others, _tableau
+from routh.sim.flow import Course, Options, _before_others, _tableau
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.modes import find_modes
@@ -291,3 +291,33 @@ def test_slip_that_was_followed_goes_on_through_an_event(followed):
     run._advance()
     friction = run.record.forces_after[0][:, 1]
     np.testing.assert_allclose(friction, [-0.5 * 9.81 if followed else 0.0, -0.5 * 9.81], atol=1e-9)
+
+
+def test_a_model_is_not_asked_again_where_slip_goes_as_guessed(monkeypatch):
+    asked, ask = [], ShortStep._ask
+    monkeypatch.setattr(ShortStep, "_ask", lambda step, k, *state: asked.append(k) or ask(step, k, *state))
+    motion, y, step = step_from(1e-2, length=1e-7)
+    assert step.known
+    assert asked == [0, 1, 2]
+    exact = solve_ivp(motion.slope, (0.0, step.t), y, method="DOP853", rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(step(step.t), exact.y[:, -1], rtol=0, atol=1e-14)
+    asked.clear()
+    step_from(1e-2)  # turns on the way
+    assert asked[:5] == [0, 1, 2, 1, 2]
+
+
+def test_forces_with_few_digits_cut_no_steps():
+    """Nearly redundant feet of an ant share them so: steps of a motion that stands still were 3e-4 s long."""
+    mechanism, q, v = leaning(0.0)
+    rng, ends = np.random.default_rng(0), []
+    for noise in (0.0, 1e-5):
+        motion = ModeMotion(mechanism, (Hold(0),))
+        slope = motion.slope
+
+        def noisy(t, y, slope=slope, noise=noise):
+            return slope(t, y) + np.concatenate([np.zeros(13), noise * rng.normal(size=3)])
+
+        motion.slope = noisy
+        course = Course(motion, 0.0, q, v, 0.05, Options(rtol=1e-9, atol=1e-10, max_step=0.01, gap=1e-9))
+        ends.append([course.t for _ in range(5) if course.step()])
+    np.testing.assert_array_equal(ends[1], ends[0])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from routh.kernels.motion.place import Place
     from routh.models.planar.kinematics import PlanarArrays
 
-_PARTS, _MARKS = 64, 400  # of a step, and samples of it, at most
+_PARTS, _MARKS = 256, 400  # of a step, and samples of it, at most
 _SWEEPS = 5  # rounds at most
 _FINER = (
     1e-3  # than the integrator's tolerances: an error of slow slip turns friction, and costs nothing here
@@ -92,9 +92,10 @@ class ShortStep:
 
     def _follow(self) -> bool:
         """Whether forces are known all the way."""
-        short, before = self._short, None
+        short = self._short
         if not self._ask(0, self.q, self.v, np.zeros(self._nv)) or not self._guess():
             return False
+        guessed, before = self._way.found.acceleration.copy(), None
         root = np.sqrt(short.delassus[0].diagonal()[:: self.motion.mechanism.width])
         short.still[:] = _STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root
         for _ in range(_SWEEPS):
@@ -104,7 +105,9 @@ class ShortStep:
                 self._limit, self._parts.number[2] = self.t, 1
             now = self(self.t)[self.motion.nq : self.motion.nq + self._nv]
             length = self.t - self.started
-            if before is not None and np.abs(now - before).max() * length * _RATE < self._atol:
+            # what a model says is known where the velocity is that at which it was asked
+            asked = self.v + length * guessed if before is None else before
+            if np.abs(now - asked).max() * length * _RATE < self._atol:
                 return True
             before, states = now, []
             for x in (0.5, 1.0):
