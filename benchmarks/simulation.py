@@ -284,8 +284,8 @@ def _pyramid(rows: int) -> tuple[PlanarModel, routh.State]:
     return PlanarModel(bodies, touching), routh.State(q.ravel(), v.ravel())
 
 
-def robots(_: argparse.Namespace) -> None:
-    """MJCF models through impacts for 0.5 s: crates, and gymnasium's walker2d and ant."""
+def robots(arguments: argparse.Namespace) -> None:
+    """MJCF models through impacts for 0.5 s: crates, and gymnasium's robots, the ant with eight seeds."""
     import gymnasium
     import mujoco
 
@@ -293,22 +293,32 @@ def robots(_: argparse.Namespace) -> None:
       <freejoint/><geom type="box" size=".2 .15 .1" mass="2" friction="0.6"/></body></worldbody></mujoco>"""
     folder = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
     turn = np.array([1.0, 0.1, 0.2, 0.0])
-    poses = {
+    poses = {  # None: as in the file
         "crate": np.r_[0.0, 0.0, 0.25, turn / np.linalg.norm(turn)],
         "walker2d": np.r_[0.0, 1.25, 0.0, -0.1, -0.2, 0.1, -0.1, -0.3, 0.05],
+        "hopper": None,
+        "half_cheetah": None,
+        "humanoid": None,
         "ant": np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0],
     }
-    for name, q in poses.items():
+    for name, pose in poses.items():
+        if arguments.only and name != arguments.only:
+            continue
         if name == "crate":
-            model = MujocoModel(mujoco.MjModel.from_xml_string(crate))
+            loaded = mujoco.MjModel.from_xml_string(crate)
         else:
-            model = MujocoModel(mujoco.MjModel.from_xml_path(str(folder / f"{name}.xml")))
-        height = 1 if name == "walker2d" else 2
+            loaded = mujoco.MjModel.from_xml_path(str(folder / f"{name}.xml"))
+        model, q = MujocoModel(loaded), np.array(loaded.qpos0 if pose is None else pose)
+        height = 2 if loaded.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE else 1
         shapes = [i for i, info in enumerate(model.contacts) if info.bodies[0] != "limit"]
         q[height] -= model.gaps(q)[shapes].min() - 0.02
         v = np.zeros(model.nv)
         v[height] = -0.5
-        _verified(f"{name}, {len(model.contacts)} contacts", model, routh.State(q, v), {})
+        for seed in range(8) if name == "ant" else (0,):
+            title = f"{name}, {len(model.contacts)} contacts, seed {seed}"
+            _verified(title, model, routh.State(q, v), {"seed": seed})
+    if arguments.only:
+        return
     loaded = mujoco.MjModel.from_xml_string(crate)
     found = routh.models.landing(loaded, drop=1.0, roll=0.01)
     model = MujocoModel(loaded)

@@ -93,6 +93,9 @@ def test_a_wrong_step_is_caught(hopping):
     high = motion.v.copy()
     high[i - 1, 1] += 1e-2
     assert "force at a distance" in broken(model, replace(motion, v=high))
+    beside = motion.q.copy()
+    beside[i:, 0] += 1e-7  # all that follows is as possible there
+    assert broken(model, replace(motion, q=beside)) == {"dq = v dt"}
 
 
 def test_no_flight_passes_for_a_low_hop(hopping):

@@ -39,6 +39,7 @@ from routh.validation import Array
 
 _SLOW, _SHORT = 3e-4, 1e-3  # s: where slip allows no longer steps compiled code follows it, in steps of that
 _LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
+_FEW_DIGITS = 1e3  # by which impulses may be less accurate than what they move
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
 _PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
@@ -81,7 +82,7 @@ class Course:
         self.motion, self.options, self._end, self._fastest = motion, options, end, fastest
         self._y, self._slope, self.start = motion.settled(t, motion.begin(q, v))
         # impulses are integrals of forces, which nearly redundant contacts share with few digits; they move v
-        self._atol = np.full(motion.size, np.inf)
+        self._atol = np.full(motion.size, _FEW_DIGITS * options.atol)
         self._atol[: motion.nq + motion.nv] = options.atol
         self.t_old = self.t = t
         self._solver: DOP853 | Radau | None = None
@@ -105,6 +106,7 @@ class Course:
                 self._short, self._dense, self._marks = short, short, short.marks()
                 self.t_old, self.t, self._y, self._solver = self.t, short.t, short(short.t), None
                 return True
+            motion.aim(self.t, self._y)  # that step took it along
         solver, kind = self._solver, Radau if stiff else DOP853
         if not isinstance(solver, kind):
             own = {"jac": motion.stiff_jacobian, "first_step": min(turning, self._end - self.t)}
@@ -192,7 +194,8 @@ class Course:
 
     def settle(self, t: float) -> Sample:
         """The motion at a time of the step without drift, from which it goes on."""
-        y = self._y if t == self.t else self._dense(t)
+        whole = t == self.t and self._short is None  # a short step says which way slip goes there, too
+        y = self._y if whole else self._dense(t)
         self._y, self._slope, last = self.motion.settled(t, y)
         return last
 

@@ -96,9 +96,9 @@ class ModeMotion:
         """Configuration and velocity."""
         return y[: self.nq], y[self.nq : self.nq + self.nv]
 
-    def follow(self, way: Array, straight: np.ndarray | bool) -> None:
-        """Which way contacts slip, (m, nt), and which of them keep to it until they stop, (m,) bool."""
-        self.held.way[:], self.held.straight[:] = way, straight
+    def follow(self, way: Array) -> None:
+        """Which way contacts slip, (m, nt), whatever their velocities are."""
+        self.held.way[:], self.held.straight[:] = way, True
 
     def problem(self, snapshot: Snapshot) -> ContactProblem:
         """The acceleration problem of the mode's contacts."""

@@ -119,16 +119,25 @@ class ShortStep:
         return False
 
     def _is_rough(self) -> bool:
-        """Whether the model is no parabola: closed contacts move, in samples where these differ most."""
-        if self.t - self.started < _FINE:
+        """Whether the model is no parabola: in the sample where they differ most it says something else.
+
+        Closed contacts move there, or the acceleration under the mode's forces is another.
+        """
+        length, motion = self.t - self.started, self.motion
+        if length < _FINE:
             return False
-        (sample,) = self.samples([self.started + _FARTHEST * (self.t - self.started)])
-        at, rows = self.motion.mechanism.snapshot(sample.t, sample.q, sample.v), self.motion.contacts
-        root = np.sqrt(self._short.delassus[0].diagonal()[:: self.motion.mechanism.width])
-        still = tolerances.VERIFY_INTEGRATOR * self.fastest * root
-        gap = self.motion.mechanism.model.gaps(at.q)[rows]
-        off = np.abs(at.contact_velocity[rows, 0]) / still, np.abs(gap) / tolerances.VERIFY_GAP
-        return bool(np.max(off) > _CLEARLY)
+        (sample,) = self.samples([self.started + _FARTHEST * length])
+        found, mechanism = self._way.found, motion.mechanism
+        motion.follow(found.way)
+        off = motion.slope(sample.t, np.concatenate([sample.q, sample.v, self.impulse]))[motion.nq :]
+        off = off[: motion.nv] - found.acceleration
+        at, rows = mechanism.snapshot(sample.t, sample.q, sample.v), motion.contacts
+        root = np.sqrt(self._short.delassus[0].diagonal()[:: mechanism.width])
+        still = tolerances.VERIFY_INTEGRATOR * self.fastest
+        moves = np.abs(at.contact_velocity[rows, 0]) / (still * root)
+        apart = np.abs(mechanism.model.gaps(at.q)[rows]) / tolerances.VERIFY_GAP
+        allowed = tolerances.VERIFY_DYNAMICS * mechanism.speed(at.q, at.free) + 1.5 * still / length
+        return bool(max(*moves, *apart, mechanism.speed(at.q, off) / allowed) > _CLEARLY)
 
     def _guess(self) -> bool:
         """What the model says where the step would lead with the acceleration at its start.
@@ -169,9 +178,12 @@ class ShortStep:
         return bool(np.isfinite(found.delassus).all() and np.isfinite(found.at).all())
 
     def __call__(self, t: float) -> Array:
-        """``y`` at a time of the step; the motion follows the directions of slip there."""
+        """``y`` at a time of the step; the motion takes the directions of slip from there, not from ``y``.
+
+        Where slip stops, drift that is removed from ``y`` is more than all of it.
+        """
         look_at(self._way, self._parts, t)
-        self.motion.follow(self._short.held.way, self._short.held.straight)
+        self.motion.follow(self._way.found.way)
         way, nv = self._way.way, self._nv
         q = self.motion.mechanism.model.integrate(self.q, way[:nv], 1.0)
         return np.concatenate([q, way[nv : 2 * nv], self.impulse + way[2 * nv : -1]])

@@ -182,13 +182,9 @@ def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
 
 @kernel
 def _error(motion: Motion, h: float) -> float:
-    """The error of q and v over what is allowed: one is the limit.
-
-    Impulses are integrals of forces, and what they move is v. Forces that nearly redundant contacts share
-    have few digits, and would cut steps for nothing.
-    """
+    """The error of a step over what is allowed: one is the limit."""
     tableau, clock = motion.tableau, motion.clock
-    N = 2 * len(motion.found.acceleration)
+    N = len(motion.y)
     fifth, third = 0.0, 0.0
     for i in range(N):
         size = max(abs(motion.y[i]), abs(motion.tried[i]))
@@ -241,7 +237,7 @@ def interpolate(motion: Motion, t: float, y: Array) -> None:
 def _initial_step(motion: Motion) -> bool:
     """A first step by the sizes of y, its slope and that slope's change (Hairer, Norsett, Wanner, II.4)."""
     clock = motion.clock
-    N = 2 * len(motion.found.acceleration)
+    N = len(motion.y)
     left = clock[END] - clock[NOW]
     size, speed = 0.0, 0.0
     for i in range(N):
@@ -251,7 +247,7 @@ def _initial_step(motion: Motion) -> bool:
     size, speed = math.sqrt(size / N), math.sqrt(speed / N)
     first = 1e-6 if size < 1e-5 or speed < 1e-5 else 0.01 * size / speed
     first = min(first, left)
-    for i in range(len(motion.y)):
+    for i in range(N):
         motion.way[i] = motion.y[i] + first * motion.slope[i]
     if not _slope(motion, motion.way, motion.stages[1]):
         return False

@@ -310,7 +310,10 @@ def _gap(motion: Motion, contact: int, x: float, moved: Array) -> float:
 
 @kernel
 def _without_drift(motion: Motion, x: float) -> None:
-    """Way and velocity moved onto the closed contacts, as little as mass allows, and the forces there."""
+    """Way and velocity moved onto the closed contacts, as little as mass allows, and the forces there.
+
+    Friction stays against slip as it was: what is moved is more than all of it where slip stops.
+    """
     short, found, nv = motion.short, motion.found, len(motion.found.acceleration)
     if short is None:
         return
@@ -334,6 +337,10 @@ def _without_drift(motion: Motion, x: float) -> None:
         for r in range(k):
             for j in range(nv):
                 moved[j] -= found.response[found.picked[r], j] * found.unknowns[r]
+    for i in range(len(short.held.mu)):
+        short.held.straight[i] = True
+        for a in range(width - 1):
+            short.held.way[i, a] = found.way[i, a]
     solve_mode(short.held, motion.way[nv : 2 * nv], short.now, short.slowest, found)
 
 
