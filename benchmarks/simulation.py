@@ -298,7 +298,6 @@ def robots(arguments: argparse.Namespace) -> None:
         "walker2d": np.r_[0.0, 1.25, 0.0, -0.1, -0.2, 0.1, -0.1, -0.3, 0.05],
         "hopper": None,
         "half_cheetah": None,
-        "humanoid": None,
         "ant": np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0],
     }
     for name, pose in poses.items():
