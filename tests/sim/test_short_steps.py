@@ -4,17 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+from scipy.integrate import DOP853, solve_ivp
 from scipy.optimize import brentq
 
 import routh
 from routh import tolerances
+from routh.kernels.motion.runge_kutta import tableau
 from routh.laws import SetValued
 from routh.models.simultaneity import Simultaneity
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
-from routh.sim.flow import Course, Options, _before_others, _tableau
+from routh.sim.flow import Course, Options, _before_others
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.modes import find_modes
@@ -42,7 +43,7 @@ def step_from(speed, length=2e-4, direction=(0.6, 0.8)):
     motion = ModeMotion(mechanism, (Hold(0, direction),))
     y = motion.begin(q, v)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, length, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, length, 2.0, accuracy=(1e-9, 1e-10), tableau=tableau())
     motion.aim(0.0, y)  # as at its beginning
     return motion, y, step
 
@@ -114,7 +115,7 @@ def test_slip_that_begins_does_not_stop():
     motion = ModeMotion(pulled, (Hold(0, (0.6, 0.8)),))
     y = motion.begin(q, v)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, 1e-5, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, 1e-5, 2.0, accuracy=(1e-9, 1e-10), tableau=tableau())
     assert step.known
     assert step.stopped == ()
     slip = pulled.J(q)[0, 1:] @ motion.split(step(step.t))[1]
@@ -131,7 +132,7 @@ def test_a_step_that_slip_ends_by_turning_is_one_of_the_model_there(push, speed)
     motion = ModeMotion(pulled, (Hold(0, (0.6, 0.8)),))
     y = motion.begin(q, v)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=tableau())
     assert step.known
     assert step.stopped == ()
     assert step.t < 2e-4
@@ -148,7 +149,7 @@ def test_a_step_is_as_short_as_its_parabolas_need():
     motion = ModeMotion(mechanism, (Hold(0, (0.6, 0.8)),))
     y, speed = motion.begin(q, v), mechanism.speed(q, v)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, 1e-3, speed, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, 1e-3, speed, accuracy=(1e-9, 1e-10), tableau=tableau())
     assert step.known
     assert 1e-5 < step.t < 1e-3
     root = 1.0 / np.sqrt(1.0 / (J[0] @ mechanism.inverse_mass(q) @ J[0]))
@@ -183,7 +184,7 @@ def test_slip_that_hardly_begins_goes_on(over):
     motion = ModeMotion(pulled, mode)
     y = motion.begin(q, v)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, 1e-5, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, 1e-5, 2.0, accuracy=(1e-9, 1e-10), tableau=tableau())
     assert step.known
     assert step.stopped == ()
     assert step.t > 1e-6
@@ -270,7 +271,7 @@ def test_of_slips_that_stop_in_one_part_the_first_ends_the_step():
     motion = ModeMotion(Mechanism(model), (Hold(0, (1.0, 0.0)), Hold(1, (1.0, 0.0))))
     y = motion.begin(q, v)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=tableau())
     assert step.stopped == (1,)
     assert step.t == pytest.approx(0.99e-4 / (0.5 * 9.81), rel=1e-6)
 
@@ -333,10 +334,18 @@ def test_friction_is_not_against_what_drift_leaves_of_slip_that_stops(drift):
     moved = at.inverse_mass @ at.J[0, 0]
     y[motion.nq : motion.nq + motion.nv] += drift * moved / (at.J[0, 0] @ moved)
     motion.aim(0.0, y)
-    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=_tableau())
+    step = ShortStep(motion, 0.0, y, 2e-4, 2.0, accuracy=(1e-9, 1e-10), tableau=tableau())
     assert step.stopped == (0,)
     times = [0.999 * step.t, step.t]
     before, last = (sample.force[0] for sample in step.samples(times))
     np.testing.assert_allclose(last, before, rtol=0, atol=1e-2)
     ends = motion.settled(step.t, step(step.t))[2]
     np.testing.assert_allclose(ends.force[0], before, rtol=0, atol=1e-2)
+
+
+def test_coefficients_are_scipys():
+    """Every number of the file, to the bit; what is not named is zero."""
+    table, rest = tableau(), np.zeros_like(tableau())
+    rest[:12, :12], rest[12, :12], rest[13:16] = DOP853.A, DOP853.B, DOP853.A_EXTRA
+    rest[16, :13], rest[17, :13], rest[18:] = DOP853.E5, DOP853.E3, DOP853.D
+    np.testing.assert_array_equal(table, rest)

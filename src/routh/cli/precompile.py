@@ -38,7 +38,7 @@ def _plane(restitution: float = 0.0) -> ImpactProblem:
 
 
 def _motion() -> object:
-    from routh.sim import simulate  # loads SciPy's integrators, which no other family needs
+    from routh.sim import simulate  # loads the simulators, which samples do not need
 
     block = systems.get("rocking-block")
     assert block.model is not None

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import solve_ivp
 
 from routh.models.base import Model, State
 from routh.status import Status
@@ -88,6 +87,8 @@ def compliant_impact(
     ended.terminal, ended.direction = True, -1.0  # type: ignore[attr-defined]
     speed = max(float(np.abs(state.v).max()), 1e-12)
     scale = np.concatenate([np.full(model.nq, 1e-12), np.full(model.nv, 1e-10 * speed)])
+    from scipy.integrate import solve_ivp
+
     solution = solve_ivp(
         system.rate,
         (0.0, real("limit", limit, above=0.0)),

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.friction.cones import facet_directions
@@ -199,6 +197,8 @@ def _balanced(matrix: Array, right: Array, problem: ContactProblem, mode: Mode, 
     smallest = even * np.linalg.lstsq(matrix * even, right, rcond=SINGULAR)[0]
     if _inside(smallest, problem, mode) and _misfit(matrix, smallest, right) < tolerances.CONTACT_FORCE:
         return smallest
+    from scipy.optimize import nnls
+
     rays = _rays(problem, mode)
     size = float(np.abs(matrix).max())
     generators = matrix @ rays
@@ -229,6 +229,8 @@ def _misfit(matrix: Array, z: Array, right: Array) -> float:
 
 def _rays(problem: ContactProblem, mode: Mode) -> Array:
     """Axes and edges of the friction cones in the unknowns of a mode, (k, number of rays)."""
+    from scipy.linalg import block_diag
+
     nt = problem.free.shape[1] - 1
     blocks = []
     for hold in mode:

@@ -10,32 +10,23 @@ import math
 import time
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.integrate import DOP853, Radau
-from scipy.optimize import brentq
 
 from routh import tolerances
 from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
 from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_found
 from routh.kernels.motion.place import make_place
-from routh.kernels.motion.runge_kutta import (
-    ALL_STAGES,
-    DENSE,
-    DONE,
-    FIFTH,
-    POWERS,
-    STAGES,
-    TABLEAU_ROWS,
-    THIRD,
-    UNKNOWN,
-    Motion,
-)
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, UNKNOWN, Motion, tableau
 from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.sim.short_steps import ShortStep
 from routh.validation import Array
+
+if TYPE_CHECKING:
+    from scipy.integrate import DOP853, Radau
 
 _SLOW, _SHORT = 3e-4, 1e-3  # s: where slip allows no longer steps compiled code follows it, in steps of that
 _LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
@@ -100,13 +91,15 @@ class Course:
             length = min(_SHORT, options.max_step, self._end - self.t)
             accuracy = options.rtol, options.atol
             short = ShortStep(
-                motion, self.t, self._y, length, self._fastest, accuracy=accuracy, tableau=_tableau()
+                motion, self.t, self._y, length, self._fastest, accuracy=accuracy, tableau=tableau()
             )
             if short.known:
                 self._short, self._dense, self._marks = short, short, short.marks()
                 self.t_old, self.t, self._y, self._solver = self.t, short.t, short(short.t), None
                 return True
             motion.aim(self.t, self._y)  # that step took it along
+        from scipy.integrate import DOP853, Radau  # slow to load, and not for compiled motions
+
         solver, kind = self._solver, Radau if stiff else DOP853
         if not isinstance(solver, kind):
             own = {"jac": motion.stiff_jacobian, "first_step": min(turning, self._end - self.t)}
@@ -168,6 +161,8 @@ class Course:
             a, at_a = self.t_old, function(self.t_old)
         if at_a == 0.0 or at_a * at_b > 0.0:
             return a if abs(at_a) < abs(at_b) else b
+        from scipy.optimize import brentq
+
         when = float(brentq(function, a, b, xtol=1e-18, rtol=8.9e-16))
         back = math.ulp(when)
         while at_a > 0.0 > function(when) and back < _LAST_DIGITS * when:
@@ -368,7 +363,7 @@ class QuickCourse(Course):
         room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
         place, found = make_place(model), make_found(len(mode.does), 2, len(v))
         self._way, self._short, self._bounded = (
-            Motion(model, mode, _tableau(), clock, *room, place, found, None),
+            Motion(model, mode, tableau(), clock, *room, place, found, None),
             None,
             False,
         )
@@ -437,14 +432,3 @@ def _mode_arrays(motion: ModeMotion) -> ModeArrays:
         np.array(form.columns, dtype=np.float64, order="C"),
         np.array([motion.mu, way]).reshape(2, len(does)),
     )
-
-
-@cache
-def _tableau() -> Array:
-    """SciPy's coefficients of DOP853."""
-    rows = np.zeros((TABLEAU_ROWS, ALL_STAGES))
-    rows[:STAGES, :STAGES], rows[STAGES, :STAGES] = DOP853.A, DOP853.B
-    rows[STAGES + 1 : ALL_STAGES] = DOP853.A_EXTRA
-    rows[FIFTH, : STAGES + 1], rows[THIRD, : STAGES + 1] = DOP853.E5, DOP853.E3
-    rows[DENSE:] = DOP853.D
-    return rows

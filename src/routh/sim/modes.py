@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from scipy.optimize import root
 
 from routh import tolerances
 from routh.friction.cones import facet_directions
@@ -312,6 +311,8 @@ def _aligned(problem: ContactProblem, mode: Mode) -> Mode:
         return result
 
     ways = np.array([mode[k].direction for k in at])
+    from scipy.optimize import root
+
     found = root(across, np.arctan2(ways[:, 1], ways[:, 0]), tol=1e-13)
     return turned(found.x) if np.all(np.isfinite(found.x)) else mode
 

@@ -21,7 +21,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.friction.cones import facet_directions
@@ -433,6 +432,8 @@ def _missing(e: Evidence, q: Array, metric: Array, target: Array, ways: Ways, en
 
     The cone of a contact that sticks is approximated by edges in it, ever more of them where its force is.
     """
+    from scipy.optimize import nnls
+
     J, misfit, width = e.J(q), np.inf, np.pi / _EDGES
     for _ in range(_FINER):
         counts = [len(along) for _, along in ways]

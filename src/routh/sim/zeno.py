@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import nnls
 
 from routh import tolerances
 from routh.friction.cones import facet_directions
@@ -63,6 +62,8 @@ def balanced(impulse: Array, wanted: Array, J: Array, mu: Array, contacts: Seque
     directions = facet_directions(J.shape[1] - 1)
     edges = [np.insert(mu[c] * directions, 0, 1.0, axis=1) for c in contacts]  # (k, 1 + nt) of each cone
     rays = np.vstack([edge @ J[c] for c, edge in zip(contacts, edges, strict=True)])
+    from scipy.optimize import nnls
+
     weights = nnls(rays.T, wanted)[0].reshape(len(edges), -1)
     found = np.zeros_like(impulse)
     for c, edge, weight in zip(contacts, edges, weights, strict=True):

@@ -1,11 +1,14 @@
 """The Runge-Kutta method of order 8 (DOP853) on the smooth motion in one contact mode, compiled.
 
-Error control, initial step and dense output are those of SciPy's `DOP853`, whose coefficients are handed in.
+Error control, initial step and dense output are those of SciPy's `DOP853`. Its coefficients stand in
+``dop853.csv``, since importing SciPy's integrators takes longer than loading this from disk.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,6 +30,12 @@ FIFTH, THIRD, DENSE, TABLEAU_ROWS = 16, 17, 18, 22
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
 ORDER = 8.0
 ROUNDING, SMALLEST = 2.0**-52, 5e-324
+
+
+@cache
+def tableau() -> Array:
+    """The method's coefficients, (TABLEAU_ROWS, ALL_STAGES)."""
+    return np.loadtxt(Path(__file__).with_name("dop853.csv"), delimiter=",")
 
 
 class Short(NamedTuple):
