@@ -19,7 +19,7 @@ from routh import tolerances
 from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
 from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_found
 from routh.kernels.motion.place import make_place
-from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, UNKNOWN, Motion, tableau
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, FEW_DIGITS, POWERS, UNKNOWN, Motion, tableau
 from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.sim.short_steps import ShortStep
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _SLOW, _SHORT = 3e-4, 1e-3  # s: where slip allows no longer steps compiled code follows it, in steps of that
 _LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
-_FEW_DIGITS = 1e3  # by which impulses may be less accurate than what they move
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
 _PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
@@ -73,7 +72,7 @@ class Course:
         self.motion, self.options, self._end, self._fastest = motion, options, end, fastest
         self._y, self._slope, self.start = motion.settled(t, motion.begin(q, v))
         # impulses are integrals of forces, which nearly redundant contacts share with few digits; they move v
-        self._atol = np.full(motion.size, _FEW_DIGITS * options.atol)
+        self._atol = np.full(motion.size, FEW_DIGITS * options.atol)
         self._atol[: motion.nq + motion.nv] = options.atol
         self.t_old = self.t = t
         self._solver: DOP853 | Radau | None = None

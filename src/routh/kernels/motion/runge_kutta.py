@@ -28,6 +28,7 @@ STAGES, ALL_STAGES, POWERS = 12, 16, 7
 # rows of a tableau (22, 16): stages (12: the end of the step), weights of two errors, four of dense output
 FIFTH, THIRD, DENSE, TABLEAU_ROWS = 16, 17, 18, 22
 SAFETY, LEAST_FACTOR, MOST_FACTOR = 0.9, 0.2, 10.0
+FEW_DIGITS = 1e3  # by which impulses may be less accurate than what they move: redundant contacts share them
 ORDER = 8.0
 ROUNDING, SMALLEST = 2.0**-52, 5e-324
 
@@ -190,6 +191,12 @@ def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
 
 
 @kernel
+def _atol(motion: Motion, i: int) -> float:
+    """The absolute tolerance of a number of y."""
+    return motion.clock[ATOL] * (1.0 if i < 2 * len(motion.found.acceleration) else FEW_DIGITS)
+
+
+@kernel
 def _error(motion: Motion, h: float) -> float:
     """The error of a step over what is allowed: one is the limit."""
     tableau, clock = motion.tableau, motion.clock
@@ -197,7 +204,7 @@ def _error(motion: Motion, h: float) -> float:
     fifth, third = 0.0, 0.0
     for i in range(N):
         size = max(abs(motion.y[i]), abs(motion.tried[i]))
-        scale = clock[ATOL] + clock[RTOL] * size
+        scale = _atol(motion, i) + clock[RTOL] * size
         a, b = 0.0, 0.0
         for stage in range(STAGES + 1):
             a += tableau[FIFTH, stage] * motion.stages[stage, i]
@@ -250,7 +257,7 @@ def _initial_step(motion: Motion) -> bool:
     left = clock[END] - clock[NOW]
     size, speed = 0.0, 0.0
     for i in range(N):
-        scale = clock[ATOL] + clock[RTOL] * abs(motion.y[i])
+        scale = _atol(motion, i) + clock[RTOL] * abs(motion.y[i])
         size += (motion.y[i] / scale) ** 2
         speed += (motion.slope[i] / scale) ** 2
     size, speed = math.sqrt(size / N), math.sqrt(speed / N)
@@ -262,7 +269,7 @@ def _initial_step(motion: Motion) -> bool:
         return False
     change = 0.0
     for i in range(N):
-        scale = clock[ATOL] + clock[RTOL] * abs(motion.y[i])
+        scale = _atol(motion, i) + clock[RTOL] * abs(motion.y[i])
         change += ((motion.stages[1, i] - motion.slope[i]) / scale) ** 2
     change = math.sqrt(change / N) / first
     second = max(1e-6, 1e-3 * first)
