@@ -40,9 +40,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 24  # of a table; of more the first and the last are shown
 _ROBOT_PACE = 0.2  # s of a robot's motion per second of film
-_NO_ENERGY = (
-    1e-15  # of the largest kinetic energy: what is below is rounding, a velocity of 3e-8 of the fastest
-)
+#: Share of the largest kinetic energy below which it is rounding: a velocity of 3e-8 of the fastest.
+_NO_ENERGY = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
