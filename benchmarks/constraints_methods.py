@@ -13,7 +13,7 @@ from measure import Table, command_line
 from routh import systems
 from routh.constraints import Bilateral, Compliance, ConstrainedSystem, Unilateral, solve
 from routh.reproduce.d19_program import solve_paper
-from routh.sim.step_through import constraint_forces
+from routh.sim.time_stepping import constraint_forces
 
 
 def random_mass(rng: np.random.Generator, nv: int) -> np.ndarray:

@@ -34,9 +34,9 @@ from routh.sampling.batch import BatchOutcomes as BatchOutcomes
 from routh.sampling.fill import fill as fill
 from routh.sim import Trajectory as Trajectory
 from routh.sim import simulate_many as simulate_many
-from routh.sim.simulate import simulate as simulate
-from routh.sim.step_through import step_through as step_through
-from routh.sim.step_through import step_through_many as step_through_many
+from routh.sim.event_driven import simulate as simulate
+from routh.sim.time_stepping import step_through as step_through
+from routh.sim.time_stepping import step_through_many as step_through_many
 from routh.status import Status as Status
 
 __version__: str

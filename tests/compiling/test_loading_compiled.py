@@ -4,10 +4,18 @@ import os
 import subprocess
 import sys
 
-DRAW = "import routh; routh.sample(routh.systems.get('rocking-block').problem, 1); "
+import pytest
+
+CALLS = {
+    "a sample": "import routh; routh.sample(routh.systems.get('rocking-block').problem, 1); ",
+    "a motion": (
+        "import routh; block = routh.systems.get('rocking-block'); "
+        "routh.simulate(block.model, block.state, duration=0.3); "
+    ),
+}
 LOADED = (
     "import sys; from routh.compiling import compile_seconds; "
-    "print(compile_seconds(), 'scipy.linalg' in sys.modules, 'numba' in sys.modules)"
+    "print(compile_seconds(), 'scipy' in sys.modules, 'numba' in sys.modules)"
 )
 
 
@@ -19,6 +27,7 @@ def _run(code, folder):
     return done.stdout.split()
 
 
-def test_loading_compiles_nothing_and_brings_no_scipy(tmp_path):
-    _run(DRAW, tmp_path)  # compiles
-    assert _run(DRAW + LOADED, tmp_path) == ["0.0", "False", "False"]
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_loading_compiles_nothing_and_brings_no_scipy(call, tmp_path):
+    _run(call, tmp_path)  # compiles
+    assert _run(call + LOADED, tmp_path) == ["0.0", "False", "False"]

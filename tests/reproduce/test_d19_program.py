@@ -17,7 +17,7 @@ from routh.constraints import (
 )
 from routh.models.base import State
 from routh.reproduce.d19_program import paper_program, solve_paper
-from routh.sim.step_through import constraint_forces
+from routh.sim.time_stepping import constraint_forces
 from routh.status import Status
 
 

@@ -13,7 +13,7 @@ from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.mechanism import correction
 from routh.sim.mode_motion import NO_SLIP, turned
 from routh.sim.modes import find_modes, select
-from routh.sim.verify import verify
+from routh.sim.verification import verify
 
 
 class Said:

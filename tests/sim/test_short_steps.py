@@ -15,12 +15,12 @@ from routh.models.simultaneity import Simultaneity
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim import verify
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
+from routh.sim.event_driven import Run, RunSettings
 from routh.sim.flow import Course, Options, _before_others
 from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import ModeMotion
 from routh.sim.modes import find_modes
 from routh.sim.short_steps import ShortStep
-from routh.sim.simulate import Run, RunSettings
 
 CORNER = np.array([0.2, 0.15, -0.1])
 

@@ -17,7 +17,7 @@ from routh.models.spatial import PlaneContact as PointContact
 from routh.models.spatial import SpatialModel
 from routh.models.spatial import box as spatial_box
 from routh.sim import verify
-from routh.sim.verify import Verdict
+from routh.sim.verification import Verdict
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +255,7 @@ def test_restitution_that_the_model_does_not_have_is_caught():
 
 
 def test_the_check_shares_no_code_with_the_simulator():
-    own = {"verify"}
+    own = {"verification"}
     folder = Path(inspect.getfile(Verdict)).parent
     tree = ast.Module([ast.parse((folder / f"{name}.py").read_text()) for name in sorted(own)], [])
     names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}

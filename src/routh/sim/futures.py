@@ -18,7 +18,7 @@ from routh.problem import soon_sentence
 from routh.processes import in_processes, parts_of
 from routh.progress import counted, counted_through
 from routh.results import Column, Drawable, Tabular
-from routh.sim.simulate import SimulateOptions, simulate
+from routh.sim.event_driven import SimulateOptions, simulate
 from routh.sim.trajectory import Trajectory, count_impacts, earliest
 from routh.status import Status
 from routh.storage import Stored

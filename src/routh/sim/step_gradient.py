@@ -13,7 +13,7 @@ from routh.constraints import STEEL, Compliance, ConstrainedSystem, ConstraintFo
 from routh.constraints.gradients import ContactGradient, StateGradient, SystemGradient, slopes, state_gradient
 from routh.constraints.types import Contact, StateConstraint
 from routh.models.base import Model, State
-from routh.sim.step_through import Function, step_through
+from routh.sim.time_stepping import Function, step_through
 from routh.sim.trajectory import Trajectory
 from routh.validation import Array, Options, real_array
 

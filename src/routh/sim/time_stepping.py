@@ -34,9 +34,9 @@ from routh.models.base import Model, SpringyModel, State, fitting_state
 from routh.models.mujoco.model import MujocoModel
 from routh.models.simultaneity import Simultaneity, time_to_contact
 from routh.sim.compiled_steps import March, suits
+from routh.sim.event_driven import generator
 from routh.sim.futures import Bundle
 from routh.sim.robot_steps import RobotMarch
-from routh.sim.simulate import generator
 from routh.sim.trajectory import Event, Trajectory, contact_changes
 from routh.status import Status
 from routh.validation import Array, Options, deadline_of, integer, real, real_array

@@ -1,0 +1,16 @@
+from routh.sim.compliant import CompliantResult as CompliantResult
+from routh.sim.compliant import KelvinVoigt as KelvinVoigt
+from routh.sim.compliant import compliant_impact as compliant_impact
+from routh.sim.event_driven import simulate as simulate
+from routh.sim.futures import Bundle as Bundle
+from routh.sim.futures import simulate_many as simulate_many
+from routh.sim.step_gradient import StepGradient as StepGradient
+from routh.sim.step_gradient import StepTape as StepTape
+from routh.sim.step_gradient import trace_steps as trace_steps
+from routh.sim.time_stepping import step_through as step_through
+from routh.sim.time_stepping import step_through_many as step_through_many
+from routh.sim.trajectory import Event as Event
+from routh.sim.trajectory import InAugmentedTime as InAugmentedTime
+from routh.sim.trajectory import Trajectory as Trajectory
+from routh.sim.verification import Verdict as Verdict
+from routh.sim.verification import verify as verify
