@@ -9,6 +9,7 @@ import routh
 from routh import tolerances
 from routh.kernels.common.arrays import MIXED, make_draw, make_outputs, make_rows
 from routh.kernels.events import TOLERANCE
+from routh.kernels.space.implicit import missed_slips
 from routh.kernels.space.sample import run_range
 from routh.kernels.space.workspace import workspace
 from spatial_path import allowed, sample_faults, total_faults
@@ -28,6 +29,13 @@ def crate(roll, pitch, *, mu=1.0, slip=(0.0, 0.0), restitution=0.0):
     J = np.array([np.hstack([np.eye(3), -np.cross(np.eye(3), r).T]) for r in corners])
     v = np.array([*slip, -1.0, 0.0, 0.0, 0.0])
     return routh.ImpactProblem(M, J[:, 2], J[:, :2], mu, v, restitution=restitution)
+
+
+def stored_landing(name):
+    """A landing of `robot_landings.npz`."""
+    with np.load(Path(__file__).parent / "robot_landings.npz") as stored:
+        fields = {key.split(".")[1]: stored[key] for key in stored if key.startswith(name)}
+    return routh.ImpactProblem(**fields)
 
 
 TILTS = [(0.0, 0.0), (1e-5, 7e-6), (1e-4, -7e-5), (1e-3, 7e-4), (-0.0128, 0.0099), (0.012, 0.0033)]
@@ -164,20 +172,33 @@ def test_a_slip_across_which_nothing_moves_has_no_error():
     ],
 )
 def test_landings_of_robots_that_were_not_solved(name, samples):
-    with np.load(Path(__file__).parent / "robot_landings.npz") as stored:
-        fields = {key.split(".")[1]: stored[key] for key in stored if key.startswith(name)}
-    outcomes = routh.sample(routh.ImpactProblem(**fields), samples, seed=45)
+    outcomes = routh.sample(stored_landing(name), samples, seed=45)
     assert outcomes.status_counts() == {routh.Status.SOLVED: samples}
     assert outcomes.error.max() < 1e-3
     broken = outcomes.residual > routh.tolerances.RESIDUAL
     assert np.all(outcomes.error[broken] > outcomes.residual[broken])  # more than rounding of who checks
 
 
+def test_a_path_is_that_of_its_steps():
+    """It was one of finer steps; where these went another way, impulses that break laws made up for it."""
+    outcomes = routh.sample(stored_landing("reversed_slip"), 24, seed=45)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: 24}
+    for k in range(24):
+        assert max(sample_faults(outcomes, k).values()) <= allowed(outcomes, k)
+
+
+@pytest.mark.parametrize("after", [0.0, -1e-9, -1e-6])
+def test_a_slip_that_is_reversed_has_ended(after):
+    """A step past the end of a slip misses about as much with a little of a new slip as with none."""
+    work, before = workspace(1), 1e-5
+    work.gram[:], work.pushing[0], work.pushed[1] = np.eye(3), 0, after - before
+    work.now[1] = before
+    assert 0.5 * before < missed_slips(work, 1, 1e-12) < 2.0 * before
+
+
 def test_what_ends_slips_beside_many_contacts_is_told_contact_by_contact():
     """Friction that ended slips was outside cones by 1e-5 contact by contact, where 1e-6 was told."""
-    with np.load(Path(__file__).parent / "robot_landings.npz") as stored:
-        fields = {key.split(".")[1]: stored[key] for key in stored if key.startswith("many_feet")}
-    rows, number = make_rows([routh.ImpactProblem(**fields)]), 2236
+    rows, number = make_rows([stored_landing("many_feet")]), 2236
     draw = make_draw(
         number + 1, seed=45, row=0, rates=MIXED, persistence=0.0, poisson=False, tolerance=TOLERANCE
     )

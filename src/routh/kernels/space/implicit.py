@@ -72,8 +72,6 @@ LOCAL = 10.0  # times the tolerance: what one step may miss by its estimate
 UNSURE = 2.0  # times its estimate: what a step reports
 PLACED, PLACED_FINELY = 1e-6, 1e-10  # an event this near is reached on a straight line; for derivatives
 CREEP = 10.0  # times eps: slips below this are none at the end of a piece
-FINE = 1e-8  # of its length: what a step may miss where the path is written down
-SHORTEST_FINE, MOST_FINE = 1e-5, 4000  # and its shorter steps: their least share of it, how many at most
 KINK, SMALL = 1e-5, 3e-4  # slips above the first are followed to their end, larger ones in shorter steps
 NEARLY, HALFWAY = 0.9, 0.6  # how far to that end a step may go
 HALVINGS = 6  # of a step in which larger ones end, or turn far
@@ -84,7 +82,10 @@ TURNED = 0.9  # cosine of the angle beyond which a slip that turns in a step may
 
 @kernel
 def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
-    """A step of length h: `stage1`, `stage2`, `pushed`, at its end `speed`; whether it could be solved."""
+    """A step of length h: rates `stage1`, `stage2`, impulses `pushed`, `pushed1` of it by the first, and `speed`.
+
+    Returns whether it could be solved.
+    """
     pick(work, m, work.now, work.base)
     for row in range(3 * m):
         work.stage1[row] = work.begin[row]
@@ -96,7 +97,8 @@ def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
     if not solve(work, m, None, work.stage2, GAMMA * h, eps, False) <= NEARLY_CLOSED:
         return False
     for row in range(3 * m):
-        work.pushed[row] = h * ((1.0 - GAMMA) * work.stage1[row] + GAMMA * work.stage2[row])
+        work.pushed1[row] = (1.0 - GAMMA) * h * work.stage1[row]
+        work.pushed[row] = work.pushed1[row] + GAMMA * h * work.stage2[row]
     return True
 
 
@@ -314,52 +316,14 @@ def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> 
 
 
 @kernel
-def write_finely(work: SpaceWork, m: int, h: float, eps: float) -> None:
-    """The step to the trace in steps so short that every slip ends at the end of one.
-
-    An implicit step goes on beyond the end of a small slip; what it has then is right, the way is not to be
-    seen. The short steps end where the step does to its error; an increment of its own makes up for that. It
-    may leave the cones, since it is hardly determined how contacts squeeze each other, but moves no more.
-    What cannot be followed in MOST_FINE steps is that increment's.
-    """
-    pick(work, m, work.now, work.kept_now)
-    for row in range(3 * m):
-        work.kept_begin[row], work.kept_pushed[row] = work.begin[row], work.pushed[row]
-        work.kept_stage1[row], work.kept_stage2[row] = work.stage1[row], work.stage2[row]
-        work.gone[row] = 0.0
-    done, length = 0.0, 1e-3 * h
-    for _ in range(MOST_FINE):
-        length = min(max(length, SHORTEST_FINE * h), h - done)
-        error = estimate(work, m, length, eps) if both_stages(work, m, length, eps) else math.inf
-        if error > FINE * h and length > SHORTEST_FINE * h:
-            shorter = SAFETY * math.pow(FINE * h / error, 1.0 / 3.0) if error < math.inf else 0.0
-            length *= max(SHRINKS, shorter)
-            continue
-        if not error < math.inf:
-            break
-        done += length
-        put(work, m, work.pushed, work.impulse)
-        for row in range(3 * m):
-            work.gone[row] += work.pushed[row]
-            work.begin[row] = work.stage2[row]
-        write_trace(work, m, work.impulse)
-        for a in range(m):
-            at = 3 * work.pushing[a]
-            for part in range(3):
-                work.now[at + part] = work.kept_now[3 * a + part] + changed_by(
-                    work, m, work.gone, at + part, 1.0
-                )
-        if not done < h * (1.0 - 1e-9):
-            break
-        length *= min(GROWS, SAFETY * math.pow(FINE * h / max(error, 1e-300), 1.0 / 3.0))
-    for row in range(3 * m):
-        work.pushed[row] = work.kept_pushed[row] - work.gone[row]
-    put(work, m, work.pushed, work.impulse)
+def write_stages(work: SpaceWork, m: int) -> None:
+    """The step to the trace, stage by stage: each has friction against a slip on the straight way along it."""
+    put(work, m, work.pushed1, work.impulse)
     write_trace(work, m, work.impulse)
-    put(work, m, work.kept_now, work.now)
     for row in range(3 * m):
-        work.begin[row], work.pushed[row] = work.kept_begin[row], work.kept_pushed[row]
-        work.stage1[row], work.stage2[row] = work.kept_stage1[row], work.kept_stage2[row]
+        work.missed[row] = work.pushed[row] - work.pushed1[row]
+    put(work, m, work.missed, work.impulse)
+    write_trace(work, m, work.impulse)
 
 
 @kernel
@@ -469,7 +433,10 @@ def before_kink(work: SpaceWork, m: int) -> float:
 
 @kernel
 def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
-    """The sum of the slips that end within the step, and of shares of those that turn: angle cubed."""
+    """The sum of the slips that end within the step, and of shares of those that turn: angle cubed.
+
+    A slip that ends and begins anew the other way has ended, however little of the new one there is.
+    """
     missed = 0.0
     for a in range(m):
         i = work.pushing[a]
@@ -482,7 +449,8 @@ def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
             missed += before / unit
         else:
             cosine = (t0 * e0 + t1 * e1) / max(before * after, 1e-300)
-            missed += TURNS * min(before, after) / unit * math.pow(max(2.0 - 2.0 * cosine, 0.0), 1.5)
+            turning = before if cosine < 0.0 else min(before, after)
+            missed += TURNS * turning / unit * math.pow(max(2.0 - 2.0 * cosine, 0.0), 1.5)
     return missed
 
 
@@ -523,7 +491,7 @@ def step_stiff(
         write_step(record, work, nc, m, books, h, eps)
     work.course[ERROR] += UNSURE * error + KINKED * missed_slips(work, m, eps)
     if work.trace.shape[0] > 0:
-        write_finely(work, m, h, eps)
+        write_stages(work, m)
     walk(work, nc, m, books, h, who if kind == NORMAL_ZERO else -1)
     work.course[CUT] -= h
     work.course[TAKEN] += 1.0

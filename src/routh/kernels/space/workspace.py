@@ -48,11 +48,11 @@ class SpaceWork(SpaceArrays):
     row0, row1, row2, column0, column1, column2, right = rows("values", 7, after=21)
     # of implicit steps, over the coordinates of the contacts that push, three for each in the order of
     # `pushing`: velocities from which a solve begins and those it ends with; rates at the beginning of a step
-    # and at its two stages; residuals of a solve, rates before a Newton step; impulse of the step; of all
-    # contacts: events where none was
-    base, speed, begin, stage1, stage2, missed, before, pushed, earlier = rows("values", 9, after=28)
-    # what a path that is written down in more detail leaves as it was, and its impulse so far
-    kept_now, kept_begin, kept_stage1, kept_stage2, kept_pushed, gone = rows("values", 6, after=37)
+    # and at its two stages; residuals of a solve, rates before a Newton step; impulses of the step, and those
+    # of its first stage; of all contacts: events where none was
+    base, speed, begin, stage1, stage2, missed, before, pushed, pushed1, earlier = rows(
+        "values", 10, after=28
+    )
     # of contacts: role, slip (named below), corner or wall of the polygon, the contacts that push one after
     # the other, what slip does in a piece
     role, slip, corner, pushing, moves = rows("marks", 5)
@@ -61,7 +61,7 @@ class SpaceWork(SpaceArrays):
     gram, pushing_gram, equations, inverse = rows("matrices", 4)
 
 
-VALUE_ROWS, MARK_ROWS = 43, 7
+VALUE_ROWS, MARK_ROWS = 38, 7
 
 
 def named(count: int, first: int = 0) -> Any:
