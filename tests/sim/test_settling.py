@@ -52,6 +52,27 @@ def test_what_speaks_against_it():
     assert settled([0.0, -1e-5, 0.0], q=over) is None
 
 
+@pytest.mark.parametrize(("fall", "rests"), [(2e-5, True), (1e-4, False)])
+def test_what_flies_on_slowly_rests_within_the_longest_step(fall, rests):
+    """A tall block rocks from corner to corner: each lifts the other, which comes back ever sooner."""
+    width, height = 0.2, 1.0
+    corners = {"A": (-0.5 * width, -0.5 * height), "B": (0.5 * width, -0.5 * height)}
+    contacts = [PlaneContact(name, "block", point=point, mu=1.0) for name, point in corners.items()]
+    mechanism = Mechanism(PlanarModel([box("block", width, height, mass=1.0)], contacts))
+    v = fall / width * np.array([-0.5 * height, -0.5 * width, 1.0])  # A falls, the block turns about B
+    found = settle(
+        mechanism, 0.0, np.array([0.0, 0.5 * height, 0.0]), v, np.full(2, 1e-15), Simultaneous(), 1.0
+    )
+    flies = float(mechanism.normal_velocity(found.q, found.v)[1])
+    if rests:
+        assert found.contacts == (0, 1)
+        assert tolerances.ZENO_REMAINING < found.t < tolerances.SETTLING
+        assert np.abs(found.v).max() < 1e-15
+    else:  # B could rise above what closes a contact within that time
+        assert found.contacts == (0,)
+        assert 0.25 * tolerances.SETTLING * flies > tolerances.CLOSED_GAP
+
+
 @pytest.fixture(scope="module")
 def hopping():
     block = routh.systems.get("rocking-block")

@@ -20,6 +20,7 @@ from routh.status import Status
 from routh.validation import Array
 
 _HOPS = 2.0  # a step takes as many of the longest hop: those that follow it are shorter
+_LONGEST = 0.999 * tolerances.SETTLING  # s: times are rounded
 _DUST = 1e-12  # share of the largest impulse that a solver leaves at a contact without one
 
 
@@ -42,7 +43,7 @@ def settle(
     A single contact has no such sequence. Every closed contact that approaches has to come to rest, from no
     more than what a hop of `tolerances.CLOSED_GAP` brings; ``noise`` (nc,) m/s are velocities that are none.
     The step is two such hops long. If contacts still fly then, as they do where feet carry each other, it is
-    tried whether `tolerances.ZENO_REMAINING` brings all to rest.
+    tried whether the longest step brings all to rest, if none can rise above `tolerances.CLOSED_GAP` in it.
     """
     normal = mechanism.normal_velocity(q, v)
     closed = mechanism.model.gaps(q) <= tolerances.CLOSED_GAP
@@ -56,10 +57,11 @@ def settle(
     found = _stepped(mechanism, t, q, v, noise, law, length)
     if found is None or hops[list(found.contacts)].sum() < hops.sum():
         return None
-    flying, span = mechanism.normal_velocity(found.q, found.v), tolerances.ZENO_REMAINING
+    flying = mechanism.normal_velocity(found.q, found.v)
     flies = closed & (flying > noise)
-    if length < span < end - t and flies.any() and np.all(flying[flies] < pull[flies] * span):
-        longer = _stepped(mechanism, t, q, v, noise, law, span)
+    low = np.all(0.25 * _LONGEST * flying[flies] < tolerances.CLOSED_GAP)
+    if length < _LONGEST < end - t and flies.any() and low:
+        longer = _stepped(mechanism, t, q, v, noise, law, _LONGEST)
         if longer is not None and len(longer.contacts) == closed.sum():
             found = longer
     return found
