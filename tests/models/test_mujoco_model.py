@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from robot_zoo import mjcf_path
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel, touches
 from routh.models.robot import UnrepresentedWarning
-from routh.sim import verify
+from routh.sim import flow, verify
 from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
@@ -188,6 +189,28 @@ def test_an_ant_whose_feet_stop_slipping_together():
     assert [event.kind for event in motion.events] == ["impact", "close", "stick"]
     assert len(motion.events[-1].contacts) == 2
     assert len(motion) < 1000
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+
+
+def test_a_foot_that_opens_does_not_stay_for_an_instant(monkeypatch):
+    """Where its force vanishes, the mode that has just ended and the one without the foot are as possible."""
+    flows, follow = [], flow.run_mode
+
+    def kept(*asked):
+        flows.append(follow(*asked))
+        return flows[-1]
+
+    monkeypatch.setattr(sys.modules["routh.sim.simulate"], "run_mode", kept)
+    model = MujocoModel(mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/ant"))))
+    q = np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0]
+    feet = [i for i, info in enumerate(model.contacts) if "floor" in info.name]
+    q[2] -= model.gaps(q)[feet].min() - 0.02
+    v = np.r_[0.0, 0.0, -0.5, np.zeros(11)]
+    motion = routh.simulate(model, routh.State(q, v), duration=0.14, seed=4)
+    lasted = [one.samples[-1].t - one.samples[0].t for one in flows if one.reason == "open"]
+    assert lasted
+    assert min(lasted) > 0.0
     verdict = verify(model, motion)
     assert verdict.ok, str(verdict)
 

@@ -296,6 +296,20 @@ def test_slip_that_was_followed_goes_on_through_an_event(followed):
     np.testing.assert_allclose(friction, [-0.5 * 9.81 if followed else 0.0, -0.5 * 9.81], atol=1e-9)
 
 
+def test_a_mode_that_has_just_ended_goes_on_where_it_is_the_only_one():
+    """Not an impact without collision: the time of its end is not known better than forces change."""
+    body = box("box", (0.4, 0.3, 0.2), mass=1.0)
+    model = SpatialModel([body], [PlaneContact("foot", "box", point=np.zeros(3), mu=0.5)])
+    asked = {"rtol": 1e-9, "atol": 1e-10, "max_step": 1e-3, "gap": 1e-9, "end": 1e-3, "sample_dt": 1e-3}
+    rest = {"max_events": 10, "law": SetValued(), "rng": np.random.default_rng(0)}
+    state = routh.State(np.r_[np.zeros(3), 1.0, np.zeros(3)], np.zeros(6))
+    run = Run(Mechanism(model), state, RunSettings(simultaneity=Simultaneity(), **asked, **rest))
+    run.excluded = {(Hold(0),)}
+    run._advance()
+    assert [event.kind for event in run.record.events] == ["close"]
+    assert run.t == 1e-3
+
+
 def test_a_model_is_not_asked_again_where_slip_goes_as_guessed(monkeypatch):
     asked, ask = [], ShortStep._ask
     monkeypatch.setattr(ShortStep, "_ask", lambda step, k, *state: asked.append(k) or ask(step, k, *state))

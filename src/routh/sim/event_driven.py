@@ -201,6 +201,9 @@ class Run:
             return self._impact(())
         resting = [int(i) for i in np.flatnonzero(closed & (normal <= tolerance))]
         selection = self._select(resting, tolerance, followed=True)
+        if not selection.choices and self.excluded and self.at_once == 1:
+            self.excluded = set()  # the mode that has just ended is the only one
+            selection = self._select(resting, tolerance, followed=True)
         if not selection.choices and resting:
             # slip that the integrator does not know may be none
             selection = self._select(resting, tolerance + self._unknown())
@@ -380,6 +383,8 @@ class Run:
             self.fastest = max(self.fastest, self.scale)
             self.at_once = 0
             self.excluded, self.stopped_slip = set(), set()
+            if flow.reason in ("open", "slip"):  # the mode has ended, though its forces are still possible
+                self.excluded.add(motion.present(self.mechanism.snapshot(self.t, self.q, self.v)))
         if flow.reason == "singular":
             self.record.event("singular", flow.contacts)
             worst = self.mechanism.flattening(self.q)
