@@ -8,6 +8,7 @@ import pytest
 import routh
 from problems import rational_block, with_simple_delassus
 from routh import systems
+from routh.exact.build import whole_set
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.polytopes import PolytopeUnion, distance_to_hull, largest_distance, polytope
 from routh.exact.rational import RationalProblem, friction_directions
@@ -16,6 +17,10 @@ from routh.status import CapacityError, Status
 pytest.importorskip("ppl")
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing", "block-into-wall"]
+# two opposite walls can push against each other for ever while the third contact still approaches
+SQUEEZE = RationalProblem(
+    [[1, 0], [0, 1]], [[1, 0], [-1, 0], [0, 1]], [[[0, 1]], [[0, 1]], [[1, 0]]], [0, 0, 1], [0, -1]
+)
 
 
 def shapes(exact):
@@ -128,12 +133,25 @@ def test_a_budget_that_runs_out_leaves_a_bound():
     assert np.all(exact.contains(np.array(full.vertices(), dtype=float), tol=1e-9))
 
 
+@pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "box-wall"])
+def test_the_set_alone_is_the_inner_one_of_both(name):
+    problem = routh.systems.get(name).problem
+    exact = routh.exact_set(problem)
+    alone = whole_set(problem, budget=10.0, pieces=1000)
+    assert set(alone.vertices()) == set(exact.whole.vertices())
+
+
+def test_the_set_alone_is_given_only_where_it_is_all_of_it():
+    problem = routh.systems.get("rocking-block").problem
+    assert whole_set(problem, budget=1e-6, pieces=1000) is None
+    assert whole_set(problem, budget=10.0, pieces=1) is None
+    assert whole_set(problem.replace(v=-problem.v), budget=10.0, pieces=1000) is None
+    assert whole_set(SQUEEZE.problem, budget=10.0, pieces=1000) is None
+    assert routh.exact_set(problem, budget=1e-6).whole is None
+
+
 def test_jammed_contacts_are_reported():
-    # two opposite walls can push against each other for ever while the third contact still approaches
-    squeeze = RationalProblem(
-        [[1, 0], [0, 1]], [[1, 0], [-1, 0], [0, 1]], [[[0, 1]], [[0, 1]], [[1, 0]]], [0, 0, 1], [0, -1]
-    )
-    assert routh.exact_set(squeeze).status is Status.JAMMED
+    assert routh.exact_set(SQUEEZE).status is Status.JAMMED
 
 
 def test_too_large_a_problem_is_refused():

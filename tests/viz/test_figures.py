@@ -45,11 +45,21 @@ def test_the_next_picture_of_an_impact_asks_no_law_again(monkeypatch):
     for room, name in (
         (comparison, "simultaneous_solutions"),
         (comparison, "sequences"),
-        (build, "exact_set"),
+        (build, "whole_set"),
     ):
         monkeypatch.setattr(room, name, lambda *_, **__: pytest.fail("computed twice"))
     assert plots.thumbnail(samples)
     assert routh.sample(BLOCK.problem, 16, seed=1).plot()
+
+
+def test_cells_found_in_blocks_count_as_many_points_as_a_histogram():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=20_000), rng.random(20_000)
+    edges = np.linspace(-3.0, 3.0, 43), np.linspace(-0.1, 0.8, 31)
+    counts = np.histogram2d(x, y, edges)[0].T
+    image = density_image(x, y, (-3.0, 3.0, -0.1, 0.8), (30, 42), 0)
+    shades = FAINTEST + (1.0 - FAINTEST) * np.log1p(counts) / np.log1p(counts.max())
+    np.testing.assert_allclose(image, np.where(counts > 0, shades, np.nan), rtol=1e-12)
 
 
 def test_density_of_nothing_is_empty():

@@ -2,6 +2,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import RendererAgg
 
 from routh.status import MissingExtraError
 from routh.viz import style
@@ -73,3 +74,18 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
 def test_density_maps_go_from_light_to_dark(color):
     light, dark = style.density_map(color)([0.0, 1.0])[:, :3]
     assert light.sum() > dark.sum()
+
+
+def test_texts_that_were_measured_are_as_large_in_the_next_figure_and_at_its_own_size_in_another():
+    def size(dpi):
+        with style.context():
+            fig, (ax,) = style.figure(dpi=dpi)
+            return ax.set_title("a title").get_window_extent(fig.canvas.get_renderer()).size
+
+    assert size(100) == pytest.approx(size(100))
+    assert size(200) == pytest.approx(2.0 * size(100), rel=0.02)
+    with style.context():
+        _, (ax,) = style.figure(dpi=100)
+        text = ax.set_title("a title")
+        own = RendererAgg(300, 200, 100)
+        assert size(100) == pytest.approx(text.get_window_extent(own).size)

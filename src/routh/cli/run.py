@@ -272,7 +272,7 @@ def run_exact(
 
     def figure() -> style.Figure:  # the set over samples that fill it
         shown = compare(fill(exact.problem, max_samples=1024).outcomes, ways=False)
-        return velocity_figure(shown, exact=exact, view="ends")
+        return velocity_figure(shown, exact=exact.whole, view="ends")
 
     drawn = exact.rational.nt == 1 and len(exact.inner) > 0
     written = output.picture(place if drawn else None, figure)

@@ -1,4 +1,7 @@
-"""`exact_set`: from a problem to its two-sided set of outcomes, and `displacement`: what snapping moves."""
+"""`exact_set`: from a problem to its two-sided set of outcomes, and `displacement`: what snapping moves.
+
+`whole_set` is the set without the bound beside it.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +38,14 @@ _GROUP_SECONDS = 3.0  # for a bound by groups of contacts, in place of an incomp
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 _PIECES = 20_000  # polyhedra that may be stored, unless told otherwise
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
+_ETA = 1e-6  # share of the speed: how far beyond contact outer sets let contacts push, unless told otherwise
 _ROUNDING = 1.01  # of bounds: for floating point, and for terms of second order
 
 
 def exact_set(
     problem: ImpactProblem | RationalProblem,
     *,
-    eta: float = 1e-6,
+    eta: float = _ETA,
     facets: int = 8,
     budget: float = 60.0,
     pieces: int = _PIECES,
@@ -82,7 +86,7 @@ def exact_set(
     auto = automaton(rational, facets=facets)
     rounded, used = rational.problem, facets if rational.nt == 2 else None
     frame = frame_of(auto, rounded)
-    if all(dot(row, rational.v) >= 0 for row in rational.Jn):
+    if not _approaches(rational):
         here = _union([hull(load_ppl(), [auto.start])], frame)
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
@@ -104,6 +108,25 @@ def exact_set(
     explored = (inner.explored, outer.explored)
     sets = (inner, outer) if start is None else None
     return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, used, sets)
+
+
+def whole_set(problem: ImpactProblem, *, budget: float, pieces: int) -> PolytopeUnion | None:
+    """`ExactSet.inner` where that is all of the set, for half of the work: no bound is made beside it.
+
+    None where nothing approaches, where a budget ran out, or where some solutions never end.
+    """
+    rational, _, _ = _in_rationals(problem, _ETA)
+    if not _approaches(rational):
+        return None
+    auto = automaton(rational)
+    inner = Reach(auto)
+    if not inner.run(Budget(budget, pieces)) or inner.jams():
+        return None
+    return _union([piece.poly for piece in terminal_pieces(inner)], frame_of(auto, rational.problem))
+
+
+def _approaches(problem: RationalProblem) -> bool:
+    return any(dot(row, problem.v) < 0 for row in problem.Jn)
 
 
 def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
@@ -141,7 +164,7 @@ def _in_rationals(
     if not as_given_only:
         snapped = as_given(problem)
         shift, near = displacement(problem, snapped.rational), snapped.rational
-        left = any(dot(row, near.v) < 0 for row in near.Jn)  # something of a slow approach
+        left = _approaches(near)  # something of a slow approach
         if left and max(shift.radius, shift.room) <= min(_SHARE * eta, _FAR):
             return near, snapped, shift
     exact = as_given(problem, coincidences=False)

@@ -74,6 +74,11 @@ class ExactSet(Drawable):
         """The impact problem in floating point."""
         return self.rational.problem
 
+    @property
+    def whole(self) -> PolytopeUnion | None:
+        """``inner`` where it is all of the set; None where a budget ran out."""
+        return None if self.status is Status.INCOMPLETE else self.inner
+
     @cached_property
     def gap(self) -> float:
         """Upper bound on the distance of any point of ``outer`` from ``inner``.

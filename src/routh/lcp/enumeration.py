@@ -81,7 +81,7 @@ def _candidates(W: Array, q: Array) -> Iterator[Array]:
             rights = -q[rows]
             # a zero row with a right side cannot be met
             unmet = (np.abs(blocks).max(axis=2) == 0.0) & (np.abs(rights) > tolerances.RESIDUAL)
-            possible = ~np.any(unmet, axis=1)
+            possible = np.any(rights != 0.0, axis=1) & ~np.any(unmet, axis=1)  # else z = 0, as above
             rows, blocks, rights = rows[possible], blocks[possible], rights[possible]
             regular = _is_regular(blocks)
             found = _of_regular(rows[regular], blocks[regular], rights[regular])

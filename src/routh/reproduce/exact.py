@@ -39,7 +39,7 @@ def _maker(name: str) -> Callable[[Settings], Exhibit]:
         spent = time.process_time() - started
         n = min(SAMPLES[settings.quick], system.paper.samples or SAMPLES[settings.quick])
         found = compare(draw(exact.problem, n, settings, system.paper.step), ways=False)
-        figure = velocity_figure(found, exact=exact, view="ends")
+        figure = velocity_figure(found, exact=exact.whole, view="ends")
         return Exhibit({f"exact-{name}": figure}, _rows(exact, found, spent), _TEXT)
 
     return make

@@ -188,7 +188,7 @@ class Outcomes(Drawable, Tabular):
         """Contact velocities after, (n, nc, 1 + nt), m/s, normal first."""
         return self.problem.contact_velocity(self.v)
 
-    @property
+    @cached_property
     def kinetic_energy(self) -> Array:
         """Kinetic energies after, (n,) J."""
         return self.problem.kinetic_energy(self.v)

@@ -16,7 +16,7 @@ from routh.viz import style
 from routh.viz.panels import short_name
 
 if TYPE_CHECKING:
-    from routh.exact.result import ExactSet
+    from routh.exact.polytopes import PolytopeUnion
 
 AT_ONCE, IN_TURN = "all at once", "one at a time"
 OUTSIDE = " (outside the set)"
@@ -103,7 +103,7 @@ def look(answer: LawAnswer, rank: int) -> style.Look:
 
 
 def labelled_answers(
-    shown: Comparison, exact: ExactSet | None = None
+    shown: Comparison, exact: PolytopeUnion | None = None
 ) -> list[tuple[LawAnswer, str, style.Look]]:
     """Every distinct answer with what the legend says of it and how its mark looks.
 
@@ -130,7 +130,7 @@ def draw_answers(
     project: Callable[[Array], tuple[Array, Array]],
     *,
     ways: bool,
-    exact: ExactSet | None = None,
+    exact: PolytopeUnion | None = None,
 ) -> None:
     """Mark every answer, with the ways there if wanted; marks at one place stand side by side."""
     from matplotlib.transforms import ScaledTranslation

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from routh.auditing.comparison import Comparison, LawAudit, compare
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
+from routh.exact.polytopes import PolytopeUnion
 from routh.exact.result import ExactSet
 from routh.laws import ImpactResult
 from routh.models.planar import PlanarModel
@@ -24,6 +25,7 @@ from routh.results import Drawable
 from routh.sampling.outcomes import Outcomes
 from routh.status import MissingExtraError
 from routh.systems import System
+from routh.validation import real_array
 from routh.viz import style
 from routh.viz.panels import MOST_PANELS, Axis, row_label, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
@@ -65,7 +67,7 @@ def outcomes_figure(
 
 def _beside(
     outcomes: Outcomes, view: str, shown: Comparison | None = None
-) -> tuple[Comparison, ExactSet | None]:
+) -> tuple[Comparison, PolytopeUnion | None]:
     """The laws' answers and the exact set, computed once: plots and notebooks ask for the same."""
     ways, kept = view != "ends", outcomes.pictured
     if shown is None and ways not in kept:
@@ -183,8 +185,9 @@ def _draw_exact_set(exact: ExactSet, ax: Axes, *, rows: ArrayLike | None = None)
         if problem.nt == 2:  # tangential speeds are no projection
             panel = (Axis(0), Axis(1)) if problem.nc > 1 else (Axis(0), Axis(0, "1"))
         rows = [axis.row(problem) for axis in panel]
-    draw_exact(ax, exact, rows)
-    x, y = np.asarray(rows, dtype=float)
+    matrix = real_array("rows", rows, [(2, problem.nv)])
+    draw_exact(ax, exact.inner, matrix)
+    x, y = matrix
     ax.set(xlabel=row_label(problem, x, "rows[0]"), ylabel=row_label(problem, y, "rows[1]"))
     style.plain_ticks(ax)
 

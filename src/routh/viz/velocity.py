@@ -18,9 +18,9 @@ from routh.auditing.comparison import Comparison, LawAudit
 from routh.laws.base import ImpactResult
 from routh.problem import ImpactProblem
 from routh.sampling.answers import combinations
-from routh.status import CapacityError, MissingExtraError, Status
+from routh.status import CapacityError, MissingExtraError
 from routh.text import for_matplotlib
-from routh.validation import Array, choice, real_array
+from routh.validation import Array, choice
 from routh.viz import style
 from routh.viz.density import draw_density
 from routh.viz.law_answers import agree, draw_answers, grouped
@@ -38,7 +38,7 @@ from routh.viz.panels import (
 )
 
 if TYPE_CHECKING:
-    from routh.exact.result import ExactSet
+    from routh.exact.polytopes import PolytopeUnion
 
 TINT = "#BFDDEF"  # of exact sets: lighter than any sample
 CHEAP_CONTACTS = 4  # in the plane: beyond this nothing is known to be cheap
@@ -57,26 +57,24 @@ _COLOURS = (style.VERMILION, style.ORANGE, style.GREEN, style.PURPLE, style.SKY,
 @lru_cache(maxsize=32)
 def cheap_exact(
     problem: ImpactProblem, *, contacts: int = CHEAP_CONTACTS, seconds: float = CHEAP_SECONDS
-) -> ExactSet | None:
-    """The exact set of a few planar contacts, where it is complete after little work; kept for next time."""
+) -> PolytopeUnion | None:
+    """The exact set of a few planar contacts, where it is whole after little work; kept for next time."""
     if problem.nt != 1 or problem.nc > contacts or np.any(problem.restitution > 0.0):
         return None
-    from routh.exact.build import exact_set  # only pictures need it
+    from routh.exact.build import whole_set  # only pictures need it
 
     try:
-        found = exact_set(problem, budget=seconds, pieces=CHEAP_PIECES)
+        return whole_set(problem, budget=seconds, pieces=CHEAP_PIECES)
     except (MissingExtraError, CapacityError):
         return None
-    return found if found.status is Status.SOLVED else None
 
 
-def draw_exact(axes: style.Axes, exact: ExactSet, rows: ArrayLike, *, label: str = "exact set") -> None:
-    """Draw every inner piece projected onto ``rows`` (2, nv): polygons filled, segments as broad lines."""
+def draw_exact(axes: style.Axes, exact: PolytopeUnion, rows: ArrayLike, *, label: str = "exact set") -> None:
+    """Draw every piece projected onto ``rows`` (2, nv): polygons filled, segments as broad lines."""
     from matplotlib.patches import Polygon
 
-    matrix = real_array("rows", rows, [(2, exact.rational.nv)])
     name: str | None = label
-    for image in exact.project(matrix):
+    for image in exact.project(rows):
         if len(image) > 2:
             fill: style.Look = {"facecolor": TINT, "edgecolor": style.SET, "linewidth": 0.6}
             axes.add_patch(Polygon(image, closed=True, label=name, zorder=1.5, **fill))
@@ -87,16 +85,16 @@ def draw_exact(axes: style.Axes, exact: ExactSet, rows: ArrayLike, *, label: str
     axes.autoscale_view()
 
 
-def known(shown: Comparison, exact: ExactSet | None = None) -> Array:
+def known(shown: Comparison, exact: PolytopeUnion | None = None) -> Array:
     """Velocities of the set that are known, (n, nv): samples, single answers, vertices of the exact set."""
     return np.concatenate([shown.ends, _beside(shown, exact)])
 
 
-def _beside(shown: Comparison, exact: ExactSet | None) -> Array:
+def _beside(shown: Comparison, exact: PolytopeUnion | None) -> Array:
     """Those of `known` that are no samples: few."""
     results = [*shown.sequential.values(), *shown.simultaneous]
     parts = [np.empty((0, shown.problem.nv)), *(result.v[None] for result in results)]
-    return np.concatenate([*parts, *([] if exact is None else [piece.points for piece in exact.inner])])
+    return np.concatenate([*parts, *([] if exact is None else [piece.points for piece in exact])])
 
 
 def _ends(shown: Comparison, axis: Axis) -> Array:
@@ -107,7 +105,7 @@ def _ends(shown: Comparison, axis: Axis) -> Array:
 
 
 def prepare(
-    ax: style.Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: ExactSet | None = None
+    ax: style.Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: PolytopeUnion | None = None
 ) -> None:
     """Limits, labels and shading of one projection, before anything is drawn into it."""
     problem = shown.problem
@@ -135,7 +133,7 @@ def _range(values: Array) -> Array:
 
 
 def draw_velocities(
-    ax: style.Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: ExactSet | None = None
+    ax: style.Axes, shown: Comparison, panel: Panel, *, view: str = "way", exact: PolytopeUnion | None = None
 ) -> None:
     """One projection of the set, the velocities on the way, and the outcomes of the classical laws.
 
@@ -177,15 +175,19 @@ def rare_samples(shown: Comparison) -> np.ndarray:
 
 def mark_approach(ax: style.Axes, panel: Panel) -> None:
     """Shade the velocities at which a contact still approaches: there no impact can end."""
+    from matplotlib.patches import Rectangle
+
     style.zero_lines(ax)
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    left, bottom = ax.get_xlim()[0], ax.get_ylim()[0]
     shade: style.Look = {"facecolor": "#FBEFE9", "edgecolor": "none", "zorder": 0.1}
     both = panel[0].component == panel[1].component == "n"
     if panel[0].component == "n":
-        ax.axvspan(left, 0.0, **shade, label=None if both else APPROACH)
+        label = None if both else APPROACH
+        along = ax.get_xaxis_transform(which="grid")
+        ax.add_artist(Rectangle((left, 0.0), -left, 1.0, transform=along, label=label, **shade))
     if panel[1].component == "n":
-        ax.axhspan(bottom, 0.0, **shade, label=APPROACH)
-    ax.set(xlim=(left, right), ylim=(bottom, top))
+        along = ax.get_yaxis_transform(which="grid")
+        ax.add_artist(Rectangle((0.0, bottom), 1.0, -bottom, transform=along, label=APPROACH, **shade))
 
 
 @style.context()
@@ -193,7 +195,7 @@ def velocity_figure(
     shown: Comparison,
     panels: Sequence[Panel] | None = None,
     *,
-    exact: ExactSet | None = None,
+    exact: PolytopeUnion | None = None,
     titles: Sequence[str] = (),
     view: str = "way",
     dpi: float | None = None,
