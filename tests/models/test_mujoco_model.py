@@ -201,7 +201,7 @@ def test_a_foot_that_opens_does_not_stay_for_an_instant(monkeypatch):
         flows.append(follow(*asked))
         return flows[-1]
 
-    monkeypatch.setattr(sys.modules["routh.sim.simulate"], "run_mode", kept)
+    monkeypatch.setattr(sys.modules["routh.sim.event_driven"], "run_mode", kept)
     model = MujocoModel(mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/ant"))))
     q = np.r_[0.0, 0.0, 0.75, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0]
     feet = [i for i, info in enumerate(model.contacts) if "floor" in info.name]

@@ -156,6 +156,9 @@ def test_a_step_is_as_short_as_its_parabolas_need():
     for sample in step.samples(np.linspace(0.1, 0.9, 9) * step.t):
         rate = mechanism.normal_velocity(sample.q, sample.v)[0]
         assert abs(rate) < 0.2 * tolerances.VERIFY_INTEGRATOR * speed * root
+    motion.aim(0.0, y)
+    again = ShortStep(motion, 0.0, y, step.longest, speed, accuracy=(1e-9, 1e-10), tableau=tableau())
+    assert again.t == step.longest >= step.t  # what the next step is to begin with need not be shortened
 
 
 def at_the_limit(over):

@@ -28,7 +28,7 @@ from routh.validation import Array
 if TYPE_CHECKING:
     from scipy.integrate import DOP853, Radau
 
-_SLOW, _SHORT = 3e-4, 1e-3  # s: where slip allows no longer steps compiled code follows it, in steps of that
+_SHORT = 1e-3  # s: where slip allows no longer steps compiled code follows it, in steps of that at most
 _LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
@@ -85,13 +85,14 @@ class Course:
         bend, turning, lasts = motion.aim(self.t, self._y)
         begun, self._short = self._short is None and self._solver is None, None
         # most motions in a mode are short
-        stiff = lasts > max(_LASTS, _LASTING * turning) and turning < _SLOW and not begun
-        if not stiff and turning < min(_SLOW, options.max_step) and motion.quick:
-            length = min(_SHORT, options.max_step, self._end - self.t)
+        stiff = lasts > max(_LASTS, _LASTING * turning) and turning < _SHORT and not begun
+        if not stiff and turning < min(_SHORT, options.max_step) and motion.quick:
+            length = min(_SHORT, options.max_step, self._end - self.t, motion.mechanism.short)
             accuracy = options.rtol, options.atol
             short = ShortStep(
                 motion, self.t, self._y, length, self._fastest, accuracy=accuracy, tableau=tableau()
             )
+            motion.mechanism.short = short.longest
             if short.known:
                 self._short, self._dense, self._marks = short, short, short.marks()
                 self.t_old, self.t, self._y, self._solver = self.t, short.t, short(short.t), None

@@ -56,6 +56,7 @@ class Mechanism:
         self._own_inverse = getattr(model, "inverse_mass", None)
         self._own_terms = getattr(model, "motion_terms", None)
         self._seen: tuple[object, Snapshot] = None, cast("Snapshot", None)
+        self.short = np.inf  # s: over so long a step what the model says was last a parabola
         self._inverted: tuple[Array, Array] | None = None  # the last mass matrix and its inverse
 
     def snapshot(self, t: float, q: Array, v: Array) -> Snapshot:

@@ -31,6 +31,7 @@ _FINER = (
 )
 _RATE = 1e2  # 1/s: what a model says changes less with the velocity
 _FINE = 1e-5  # s: over shorter steps a model is a parabola
+_CAUTION, _LEAST, _MOST_LONGER = 0.8, 0.1, 4.0  # shares of a step that the next may have
 _FARTHEST = 0.79  # share of a step at which a cubic is farthest from the parabola through its ends and middle
 _BEYOND = 1.02  # of the time at which slip stopped: it may stop a little later
 _CLEARLY, _STILL = (
@@ -84,11 +85,14 @@ class ShortStep:
         ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
         self._parts = Parts(*parts, dense, ways, straight, np.zeros(3, dtype=np.int64))
         self._limit = t + length
+        self.longest = length  # s, of the next step
         self.known = self._follow()
-        while self.known and self._is_rough():
-            length = 0.5 * (self.t - t)
+        while self.known and (share := self._share()) < 1.0:
+            length = self.longest = share * (self.t - t)
             self._limit, self._short.length[0], self._parts.number[2] = t + length, length, 0
             self.known = self._follow()
+        if self.known:
+            self.longest = max(self.longest, share * (self.t - t))
 
     def _follow(self) -> bool:
         """Whether forces are known all the way."""
@@ -118,14 +122,15 @@ class ShortStep:
                 return False
         return False
 
-    def _is_rough(self) -> bool:
-        """Whether the model is no parabola: in the sample where they differ most it says something else.
+    def _share(self) -> float:
+        """The share of this step up to which the model is a parabola; above one: how much longer it could be.
 
-        Closed contacts move there, or the acceleration under the mode's forces is another.
+        In the sample where they differ most closed contacts move, or the acceleration under the mode's forces
+        is another; what that is of what `verify` allows grows with the cube of the length.
         """
         length, motion = self.t - self.started, self.motion
         if length < _FINE:
-            return False
+            return _MOST_LONGER
         (sample,) = self.samples([self.started + _FARTHEST * length])
         found, mechanism = self._way.found, motion.mechanism
         motion.follow(found.way)
@@ -137,7 +142,9 @@ class ShortStep:
         moves = np.abs(at.contact_velocity[rows, 0]) / (still * root)
         apart = np.abs(mechanism.model.gaps(at.q)[rows]) / tolerances.VERIFY_GAP
         allowed = tolerances.VERIFY_DYNAMICS * mechanism.speed(at.q, at.free) + 1.5 * still / length
-        return bool(max(*moves, *apart, mechanism.speed(at.q, off) / allowed) > _CLEARLY)
+        wrong = float(max(*moves, *apart, mechanism.speed(at.q, off) / allowed)) / _CLEARLY
+        share = min(max(wrong, 1e-9) ** (-1.0 / 3.0), _MOST_LONGER)
+        return 1.0 if wrong <= 1.0 and _CAUTION * share < 1.0 else max(_CAUTION * share, _LEAST)
 
     def _guess(self) -> bool:
         """What the model says where the step would lead with the acceleration at its start.
