@@ -69,7 +69,7 @@ class SpatialFlow:
         slips = (3 * pushes[:, None] + np.array([1, 2])).ravel()
         radius = np.repeat(self.mu[pushes] * w[pushes], 2)  # unknowns are shares of it
         square = self.G[np.ix_(slips, slips)] * radius[:, None] * radius
-        linear = (offset[slips] + self.G[np.ix_(slips, 3 * pushes)] @ w[pushes]) * radius
+        linear = (offset[slips] + self.G[slips, ::3] @ w) * radius  # all normals, of mu = 0 too
         size = max(np.abs(square).max(), np.abs(linear).max())
         square, linear = square / size, linear / size
         x, missing = self._newton(square, linear, guess[pushes].ravel() / radius)

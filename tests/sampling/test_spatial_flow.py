@@ -53,6 +53,17 @@ def test_friction_of_a_polygon_opposes_slip_fully():
         assert impulse[i, 1:] @ slip == pytest.approx(-0.5 * impulse[i, 0] * (corners @ slip).max())
 
 
+@pytest.mark.parametrize("length", [0.1, 2.0])
+def test_an_implicit_step_opposes_the_slip_that_it_ends_with(length):
+    # contacts without friction, such as joints at their limits, move the slips of the others as well
+    problem = problem_of_size(np.random.default_rng(5), 2, 2, np.array([0.7, 0.0]))
+    flow = SpatialFlow.of(problem)
+    friction = flow.friction(flow.start / length, RATES, np.zeros((2, 2)))
+    slip = (flow.start + length * flow.G @ np.column_stack([RATES, friction]).ravel())[1:3]
+    assert np.linalg.norm(slip) > 0.01
+    np.testing.assert_allclose(friction[0], -0.7 * RATES[0] * slip / np.linalg.norm(slip), atol=1e-9)
+
+
 def test_planar_problems_are_refused():
     with pytest.raises(ValueError, match="nt = 1"):
         SpatialFlow.of(problem_of_size(np.random.default_rng(0), 2, 1, 0.5))

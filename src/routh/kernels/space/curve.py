@@ -41,6 +41,7 @@ from routh.kernels.space.workspace import (
     DRIVEN,
     ERROR,
     GO_ON,
+    HELD,
     HIGHEST,
     MAY_END,
     NORMAL_ZERO,
@@ -80,7 +81,7 @@ MOST = 3.0  # times what a step may use up: by how much impulses may leave their
 # derivatives are wanted finely, only what is so singular that its inverse would be wrong
 NEAR_SINGULAR, SINGULAR, MANY, MANY_SLIDE, ALWAYS = 1e-3, 1e-7, 8.0, 32.0, 2.0
 STRAIGHT = 2  # highest power along a straight line: that of work
-POINTS = 16  # of a step in the trace
+POINTS, HELD_POINTS = 16, 64  # of a step in the trace; with held contacts, whose normal rates change, too
 RAYS = 8  # Newton steps for the direction to which a slip turns
 
 
@@ -214,15 +215,18 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
 @kernel
 def trace_points(work: SpaceWork, m: int, h: float) -> None:
     """Write the impulses of a step to the trace, point by point; `trial` stays what it is."""
+    points = POINTS
     for a in range(m):
         at = 3 * work.pushing[a]
+        if work.role[work.pushing[a]] == HELD:
+            points = HELD_POINTS
         for row in range(at, at + 3):
             work.point[row] = 0.0
-    for point in range(1, POINTS + 1):
+    for point in range(1, points + 1):
         for a in range(m):
             i = work.pushing[a]
             for part in range(3):
-                now = power_sum(work.series[i, PUSH0 + part], h * point / POINTS, highest_power(work))
+                now = power_sum(work.series[i, PUSH0 + part], h * point / points, highest_power(work))
                 work.impulse[3 * i + part] = now - work.point[3 * i + part]
                 work.point[3 * i + part] = now
         write_trace(work, m, work.impulse)

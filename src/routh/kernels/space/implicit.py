@@ -82,9 +82,9 @@ TURNED = 0.9  # cosine of the angle beyond which a slip that turns in a step may
 
 @kernel
 def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
-    """A step of length h: rates `stage1`, `stage2`, impulses `pushed`, `pushed1` of it by the first, and `speed`.
+    """A step of length h: rates `stage1`, `stage2`, at its end `speed`; whether it could be solved.
 
-    Returns whether it could be solved.
+    `pushed` are its impulses, `pushed1` those of the first stage.
     """
     pick(work, m, work.now, work.base)
     for row in range(3 * m):
@@ -317,7 +317,7 @@ def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> 
 
 @kernel
 def write_stages(work: SpaceWork, m: int) -> None:
-    """The step to the trace, stage by stage: each has friction against a slip on the straight way along it."""
+    """The step to the trace, stage by stage: the friction of each is against a slip on its straight way."""
     put(work, m, work.pushed1, work.impulse)
     write_trace(work, m, work.impulse)
     for row in range(3 * m):
