@@ -112,6 +112,13 @@ def test_a_robot_lands_and_a_robot_falls_from_its_keyframe(crate, tmp_path):
     assert json.loads(result.stdout)["futures"][0]["events"] == []  # it falls 12 mm of 20
 
 
+def test_the_answer_and_the_events_stand_above_how_the_robot_was_placed(crate):
+    pytest.importorskip("mujoco")
+    said = run(crate, "--drop", 1.0, "--duration", 0.004, "--no-picture").stdout
+    assert said.startswith("crate: 1 future")
+    assert 0 < said.index("energy (J)") < said.index("1 m/s down")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -157,10 +157,12 @@ def test_where_nothing_can_be_kept_kernels_work_and_a_line_says_so(folder, caplo
     file = folder / "no folder"
     file.write_text("")
     monkeypatch.setenv("ROUTH_CACHE_DIR", str(file / "below"))
-    with caplog.at_level(logging.WARNING, "routh.compiling"):
+    with caplog.at_level(logging.INFO, "routh.compiling"):
         assert compiles(fresh(), VALUES) == (True, 27.0)
         assert compiles(fresh(), VALUES) == (True, 27.0)
     assert caplog.text.count("ROUTH_CACHE_DIR names a folder") == 1
+    assert caplog.text.count("compiling, for this process only: total") == 2
+    assert "once for this machine" not in caplog.text
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")

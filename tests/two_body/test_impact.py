@@ -235,3 +235,14 @@ def test_impacts_always_end():
         (s,) = found.vectors[found.centrifugal]
         rate = w[2, 2] - mu * w[:2, 2] @ s
         assert rate > mu * found.rates[found.centrifugal][0] > 0.0
+
+
+def test_energies_beyond_the_largest_number_are_no_solution():
+    """Found as SOLVED with an energy that was infinite, and NaN."""
+    W, v = np.eye(3), np.array([0.3, 0.0, -1.0])
+    for scale, status in ((1e150, Status.SOLVED), (1e300, Status.NUMERICAL)):
+        one, many = (solve(W, scale * v, 0.3, 0.5) for solve in (two_body.impact, two_body.batch))
+        assert one.status is status
+        assert many.status.tolist() == [status]
+        np.testing.assert_allclose(one.impulse, scale * np.array([-0.3, 0.0, 1.5]), rtol=1e-12)
+        assert np.isfinite(one.energy.lost) == (status is Status.SOLVED)

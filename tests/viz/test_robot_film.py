@@ -81,6 +81,19 @@ def test_ghosts_are_drawn_where_they_are():
 
 
 @drawing
+def test_a_robot_without_ghosts_has_no_words_for_what_is_solid():
+    model = crate()
+    q = landing(model).qpos
+    for ghosts, same in ((Ghosts(np.empty((1, 0, len(q))), np.empty(0, int), ()), True), (None, False)):
+        beside = ghosts or Ghosts(q[None, None], np.array([0]), ["another"])
+        one, other = (
+            next(iter(frames(Film(model, np.zeros(1), q[None], beside, size=(320, 240), solid=name))))
+            for name in ("this", "something else")
+        )
+        assert np.array_equal(one, other) == same
+
+
+@drawing
 def test_the_command_writes_frames_and_films(tmp_path):
     file = tmp_path / "crate.xml"
     file.write_text(CRATE)

@@ -23,6 +23,7 @@ from routh.cli.output import Output, plain_table
 from routh.cli.requests import MotionRequest
 from routh.cli.robots import Standing
 from routh.cli.run import parse_changes
+from routh.cli.tables import notes_shown
 from routh.models import UnrepresentedWarning
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel
@@ -76,23 +77,26 @@ def run_simulate(
         film_kind(place)  # before the work, not after it
     if robots.is_robot(source):
         robots.refuse_changes(source, request.change)
-        start = robot_start(Path(source), landed, placed, request, output)
+        with output.console.capture() as notes:  # the answer and the events stand above them
+            start = robot_start(Path(source), landed, placed, request, output)
+        said = notes.get().rstrip("\n")
     else:
         robots.refuse_without_robot(source, landed, placed)
         if request.self_contacts:
             raise ValueError(f"--self-contacts: {source} is not a robot file; wanted a robot file")
-        start = system_start(source, request)
+        start, said = system_start(source, request), ""
     begun = time.perf_counter()
     with (
         output.busy(f"simulating {start.duration:g} s of {start.name}"),
         warnings.catch_warnings(),
         nullcontext() if start.robot is None else robots.advising(start.robot, placed, lands=landed.lands),
     ):
-        warnings.simplefilter("ignore", UnrepresentedWarning)  # told above
+        warnings.simplefilter("ignore", UnrepresentedWarning)  # told below
         bundle = futures_of(start, law, request)
     seconds = time.perf_counter() - begun
     verdicts = _verdicts(start.model, bundle, request, output)
     _tell(start, bundle, verdicts, output)
+    output.show(*notes_shown(said))
     written = _picture(start, bundle, place, request, output)
     told: Options = {"name": start.name, "duration": start.duration, "seed": request.seed, "seconds": seconds}
     told |= {"law": request.law, "dt": request.dt, "picture": written}

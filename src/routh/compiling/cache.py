@@ -66,6 +66,15 @@ def load(name: str, key: str) -> tuple[Foreign, bytes] | None:
     return head["about"], code
 
 
+def keeps() -> bool:
+    """Whether there is a folder for compiled kernels in which files can be made."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return False
+    return os.access(folder(), os.W_OK)
+
+
 def save(name: str, key: str, about: Foreign, code: bytes) -> None:
     """Keep code with a description (plain lists, words and numbers) where there is a place for it."""
     body = json.dumps({"key": key, "about": about}).encode() + b"\n" + code

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 LOG = logging.getLogger("routh.compiling")
-ANNOUNCEMENT = "compiling, once for this machine"
+ANNOUNCEMENTS = {True: "compiling, once for this machine", False: "compiling, for this process only"}
 #: called with the announcement when compiling begins, and with None when it has ended
 Listener = Callable[[str | None], None]
 _LISTENERS: list[Listener] = []
@@ -34,12 +34,13 @@ def announced_to(listener: Listener) -> Iterator[None]:
 
 
 @contextmanager
-def compiling(name: str) -> Iterator[None]:
-    """Entered by the compiler: announces a function and measures its time."""
+def compiling(name: str, *, kept: bool) -> Iterator[None]:
+    """Entered by the compiler: announces a function and measures its time. ``kept``: for later processes."""
+    announcement = ANNOUNCEMENTS[kept]
     with _ONE_AT_A_TIME:
         began = time.perf_counter()
-        LOG.info("%s: %s", ANNOUNCEMENT, name)
-        _tell(ANNOUNCEMENT)
+        LOG.info("%s: %s", announcement, name)
+        _tell(announcement)
         try:
             yield
         finally:

@@ -194,7 +194,7 @@ def kept_or_made(name: str, key: str, make: Callable[[], tuple[Kind, bytes]]) ->
     with suppress(ImportError, AttributeError, ValueError):  # a result's class may be in no module
         if found is not None:
             return _kind_of_names(found[0]), found[1]
-    with compiling(name):
+    with compiling(name, kept=disk.keeps()):
         result, code = make()
     disk.save(name, key, named(result), code)
     return result, code

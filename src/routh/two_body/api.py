@@ -114,7 +114,8 @@ def impact(
         approached but never reached. It never changes the answer.
     """
     impacts = checked_one(W, v, mu, e, hypothesis, event_tolerance)
-    impacts.status[0] = _kernel.solve_one(impacts, workspace(), 0)
+    with np.errstate(over="ignore"):  # see `_collect`
+        impacts.status[0] = _kernel.solve_one(impacts, workspace(), 0)
     many = _collect(impacts)
     return TwoBodyImpact(
         impacts.W[0],
@@ -236,18 +237,24 @@ def _length(**leading: tuple[int, ...]) -> int:
 
 
 def _collect(impacts: Impacts) -> TwoBodyBatch:
-    """The kernel's rows as a result; velocities and friction's work are computed here from W, v and I."""
+    """The kernel's rows as a result; velocities and friction's work are computed here from W, v and I.
+
+    An impact whose energies are no finite numbers is not solved: the kernel's own units know no overflow.
+    """
     w, v, out = impacts.W, impacts.v, impacts.out
     impulse = np.ascontiguousarray(out[:, :3])
     change = np.einsum("nij,nj->ni", w, impulse)
     stored, returned = out[:, _kernel.OUT_STORED].copy(), out[:, _kernel.OUT_RETURNED].copy()
     # kinetic energy gained: the impulse times the mean of the contact velocities before and after
-    gained = np.einsum("ni,ni->n", v + 0.5 * change, impulse)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gained = np.einsum("ni,ni->n", v + 0.5 * change, impulse)
+        friction = -gained - (stored - returned)
+        overflown = (impacts.status == Status.SOLVED) & ~np.isfinite(stored + returned + friction)
     return TwoBodyBatch(
         impulse,
         v + change,
-        Energy(stored, returned, -gained - (stored - returned)),
-        impacts.status,
+        Energy(stored, returned, friction),
+        np.where(overflown, np.int8(Status.NUMERICAL), impacts.status),
         impacts.codes[:, 0],
         out[:, _kernel.OUT_MARGIN].copy(),
         out[:, _kernel.OUT_RESIDUAL].copy(),

@@ -239,7 +239,7 @@ def _captioned(pixels: np.ndarray, film: Film, t: float) -> np.ndarray:
     font = ImageFont.load_default(14)
     title = f"{for_terminal(film.title)}  t = {1e3 * t:+.0f} ms".strip()
     lines: list[tuple[str, tuple[float, ...]]] = [(title, (0.08, 0.08, 0.08))]
-    if t >= 0.0:
+    if t >= 0.0 and film.ghosts.names:  # alone it needs no name
         lines.append((f"solid: {film.solid}", _BODY))
         lines += [(for_terminal(name), _color(k)) for k, name in enumerate(film.ghosts.names)]
     wide = max(draw.textlength(text, font=font) for text, _ in lines)
