@@ -11,7 +11,7 @@ from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim.contact_forces import Hold, contact_problem, forces_of
 from routh.sim.mechanism import correction
-from routh.sim.mode_motion import NO_SLIP, turned
+from routh.sim.mode_motion import NO_SLIP, ModeMotion, turned
 from routh.sim.modes import find_modes, select
 from routh.sim.verification import verify
 
@@ -29,6 +29,7 @@ class Said:
         self.bias = rng.normal(size=(nc, width))
         if dependent:
             self.bias[-1] = self.bias[0]
+        self.contact_velocity = self.J @ self.v
 
 
 @pytest.mark.parametrize("width", [2, 3])
@@ -65,6 +66,10 @@ def test_compiled_forces_are_the_readable_ones(width, seed):
     rows = said.J[chosen].reshape(-1, 12)
     exact = said.free + said.inverse_mass @ (rows.T @ wanted.force.ravel())
     np.testing.assert_allclose(found.acceleration, exact, rtol=1e-9, atol=1e-9)
+    mechanism = SimpleNamespace(model=SimpleNamespace(nq=12, nv=12), nc=4, width=width, mu=mu)
+    motion = ModeMotion(mechanism, tuple(mode))
+    margin, motion.quick = motion.margin(said), False
+    np.testing.assert_allclose(margin, motion.margin(said), rtol=1e-9, atol=1e-9)
 
 
 def test_corrections_are_the_smallest_ones():

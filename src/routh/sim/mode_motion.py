@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from routh import tolerances
-from routh.kernels.motion.forces import MOST, At, Held, find_mode_forces, make_found
+from routh.kernels.motion.forces import MOST, At, Held, find_margins, find_mode_forces, make_found
 from routh.kernels.motion.turning import aim, turning_rates
 from routh.sim.contact_forces import (
     ContactProblem,
@@ -236,12 +236,12 @@ class ModeMotion:
 
     def margin(self, snapshot: Snapshot) -> Array:
         """How far the mode is from its end: see `kinds`."""
-        if self._solved(snapshot):
-            force, residual = self._found.force / self._found.unit[0][:, None], float(self._found.residual[0])
-        else:
-            problem = self.problem(snapshot)
-            solution = self.forces(snapshot, problem)
-            force, residual = solution.force / problem.force_unit[:, None], solution.residual
+        found = np.zeros(len(self.kinds))
+        if self.quick and find_margins(self.held, _at(snapshot), NO_SLIP, self._found, found):
+            return found
+        problem = self.problem(snapshot)
+        solution = self.forces(snapshot, problem)
+        force, residual = solution.force / problem.force_unit[:, None], solution.residual
         room = self.mu * force[:, 0] - _lengths(force[:, 1:])
         jam = [1.0 - float(np.abs(force[:, 0]).max()) / MOST] if self._turns else []
         parts = force[:, 0], room[self.stuck], self._along(snapshot), jam

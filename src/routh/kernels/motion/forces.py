@@ -221,6 +221,40 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
 
 
 @kernel
+def find_margins(held: Held, at: At, slowest: float, found: Found, margin: Array) -> bool:
+    """The same, and how far the mode is from its end."""
+    if not find_mode_forces(held, at, slowest, found):
+        return False
+    write_margins(held, at.v, found, margin)
+    return True
+
+
+@kernel
+def write_margins(held: Held, v: Array, found: Found, margin: Array) -> None:
+    """How far a mode is from its end under the forces found: see `routh.sim.mode_motion.ModeMotion.kinds`."""
+    m, width = found.force.shape
+    last, jam = 1 + m, 1.0
+    margin[0] = MISFIT - found.residual[0]
+    for i in range(m):
+        push, rub = found.force[i, 0] / found.unit[0, i], 0.0
+        margin[1 + i], jam = push, min(jam, 1.0 - abs(push) / MOST)
+        for a in range(1, width):
+            rub += (found.force[i, a] / found.unit[0, i]) ** 2
+        if held.sticks[i]:
+            margin[last] = held.mu[i] * push - math.sqrt(rub)
+            last += 1
+    for i in range(m):
+        if not held.sticks[i] and held.mu[i] > 0.0:
+            margin[last] = 0.0
+            for a in range(width - 1):
+                for j in range(len(v)):
+                    margin[last] += held.way[i, a] * found.rows[i * width + 1 + a, j] * v[j]
+            last += 1
+    if last < len(margin):
+        margin[last] = jam
+
+
+@kernel
 def solve_mode(held: Held, v: Array, free: Array, slowest: float, found: Found) -> bool:
     """The same where rows, responses, the Delassus matrix and accelerations without forces are known."""
     for i in range(len(held.contact)):

@@ -15,7 +15,7 @@ import numpy as np
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import least
-from routh.kernels.motion.forces import MISFIT, MOST, SINGULAR, solve_mode
+from routh.kernels.motion.forces import MOST, SINGULAR, solve_mode, write_margins
 from routh.kernels.motion.runge_kutta import (
     BEFORE,
     DONE,
@@ -258,7 +258,7 @@ class Sights(NamedTuple):
     force: Array  # (n, m, 1 + nt) N
     gap: Array  # (n, nc) m
     rate: Array  # (n, nc) m/s
-    margin: Array  # (n, margins) of the mode, see `routh.sim.mode_motion.ModeMotion.kinds`; not those of slip
+    margin: Array  # (n, margins) of the mode, see `routh.sim.mode_motion.ModeMotion.kinds`
 
 
 @kernel
@@ -280,20 +280,10 @@ def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
             for j in range(nv):
                 total += parabola(x, rows[0, c, j], rows[1, c, j], rows[2, c, j]) * v[j]
             seen.rate[n, c] = total
-        at, jam = 1 + len(found.force), seen.margin.shape[1] - 1
-        seen.margin[n, 0], seen.margin[n, jam] = MISFIT - found.residual[0], 1.0
+        write_margins(short.held, v, found, seen.margin[n])
         for i in range(len(found.force)):
-            rub = 0.0
-            left = 1.0 - abs(found.force[i, 0]) / (MOST * found.unit[0, i])
-            seen.margin[n, jam] = min(seen.margin[n, jam], left)
             for a in range(found.force.shape[1]):
                 seen.force[n, i, a] = found.force[i, a]
-                rub += found.force[i, a] ** 2 if a > 0 else 0.0
-            seen.margin[n, 1 + i] = found.force[i, 0] / found.unit[0, i]
-            if short.held.sticks[i]:
-                room = short.held.mu[i] * found.force[i, 0] - math.sqrt(rub)
-                seen.margin[n, at] = room / found.unit[0, i]
-                at += 1
 
 
 @kernel
