@@ -157,8 +157,8 @@ def test_a_step_is_as_short_as_its_parabolas_need():
         rate = mechanism.normal_velocity(sample.q, sample.v)[0]
         assert abs(rate) < 0.2 * tolerances.VERIFY_INTEGRATOR * speed * root
     motion.aim(0.0, y)
-    again = ShortStep(motion, 0.0, y, step.longest, speed, accuracy=(1e-9, 1e-10), tableau=tableau())
-    assert again.t == step.longest >= step.t  # what the next step is to begin with need not be shortened
+    again = ShortStep(motion, 0.0, y, step.reaches, speed, accuracy=(1e-9, 1e-10), tableau=tableau())
+    assert again.t == step.reaches >= step.t  # what the next step is to begin with need not be shortened
 
 
 def at_the_limit(over):
@@ -324,6 +324,27 @@ def test_a_model_is_not_asked_again_where_slip_goes_as_guessed(monkeypatch):
     asked.clear()
     step_from(1e-2)  # turns on the way
     assert asked[:5] == [0, 1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("rate", [3.0, -3.0])
+def test_a_step_goes_little_beyond_the_next_contact(rate):
+    """A box that turns about a foot under its middle, towards a point of it or away."""
+    points = {"foot": np.zeros(3), "tip": np.array([0.2, 0.0, 1e-4])}
+    contacts = [PlaneContact(name, "box", point=point, mu=0.5) for name, point in points.items()]
+    mechanism = Mechanism(SpatialModel([box("box", (0.4, 0.3, 0.2), mass=1.0)], contacts))
+    q, v = np.r_[np.zeros(3), 1.0, np.zeros(3)], np.r_[np.zeros(4), rate, 0.0]
+    motion = ModeMotion(mechanism, (Hold(0),))
+    y = motion.begin(q, v)
+    when = motion.closing(0.0, y, motion.slope(0.0, y))
+    course = Course(motion, 0.0, q, v, 0.1, Options(1e-9, 1e-10, 0.01, 1e-9), mechanism.speed(q, v))
+    assert course.step()
+    if rate < 0.0:
+        assert when > 1.0
+        assert course.t > 1e-3
+    else:
+        assert when == pytest.approx(1e-4 / (0.2 * rate), rel=1e-2)
+        assert when < course.t < 1.5 * when
+        assert float(mechanism.model.gaps(course.settle(course.t).q)[1]) < 0.0
 
 
 def test_forces_with_few_digits_cut_no_steps():

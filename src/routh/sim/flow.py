@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scipy.integrate import DOP853, Radau
 
 _SHORT = 1e-3  # s: where slip allows no longer steps compiled code follows it, in steps of that at most
+_LATER, _SHORTEST = 1.2, 1e-5  # a step ends after a contact should close, by this factor; s
 _LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
@@ -85,14 +86,16 @@ class Course:
         bend, turning, lasts = motion.aim(self.t, self._y)
         begun, self._short = self._short is None and self._solver is None, None
         # most motions in a mode are short
-        stiff = lasts > max(_LASTS, _LASTING * turning) and turning < _SHORT and not begun
-        if not stiff and turning < min(_SHORT, options.max_step) and motion.quick:
-            length = min(_SHORT, options.max_step, self._end - self.t, motion.mechanism.short)
+        stiff = lasts > max(_SHORT if begun else _LASTS, _LASTING * turning) and turning < _SHORT
+        closes = max(_LATER * motion.closing(self.t, self._y, self._slope), _SHORTEST)
+        if not stiff and min(turning, closes) < min(_SHORT, options.max_step) and motion.quick:
+            length = min(_SHORT, options.max_step, self._end - self.t, motion.mechanism.short, closes)
             accuracy = options.rtol, options.atol
             short = ShortStep(
                 motion, self.t, self._y, length, self._fastest, accuracy=accuracy, tableau=tableau()
             )
-            motion.mechanism.short = short.longest
+            reaches = motion.mechanism.short if short.reaches >= length else 0.0
+            motion.mechanism.short = max(reaches, short.reaches)
             if short.known:
                 self._short, self._dense, self._marks = short, short, short.marks()
                 self.t_old, self.t, self._y, self._solver = self.t, short.t, short(short.t), None

@@ -144,6 +144,18 @@ class ModeMotion:
         )
         return bend, both, 1.0 / max(rates.change, rates.stop, 1e-300)
 
+    def closing(self, t: float, y: Array, slope: Array) -> float:
+        """When the first free contact would close if its acceleration stayed what it is, s from now."""
+        if not self.mode or self.mechanism.width == 2:
+            return np.inf
+        at = self.mechanism.snapshot(t, *self.split(y))
+        gap, rate = self.mechanism.model.gaps(at.q)[self.free], at.contact_velocity[self.free, 0]
+        gained = at.J[self.free, 0] @ slope[self.nq : self.nq + self.nv] + at.bias[self.free, 0]
+        with np.errstate(all="ignore"):  # many never close
+            root = np.sqrt(rate**2 - 2.0 * gained * np.maximum(gap, 0.0))
+            when = np.where(gained < 0.0, -(rate + root) / gained, 2.0 * gap / (root - rate))
+        return float(when[when > 0.0].min(initial=np.inf))
+
     def slope(self, t: float, y: Array) -> Array:
         """``dy/dt``, HP23 (9) and (10)."""
         return self._rates(self.mechanism.snapshot(t, *self.split(y)))[0]

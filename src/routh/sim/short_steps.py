@@ -85,14 +85,14 @@ class ShortStep:
         ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
         self._parts = Parts(*parts, dense, ways, straight, np.zeros(3, dtype=np.int64))
         self._limit = t + length
-        self.longest = length  # s, of the next step
+        self.reaches = length  # s: over so long a step the model is a parabola
         self.known = self._follow()
         while self.known and (share := self._share()) < 1.0:
-            length = self.longest = share * (self.t - t)
+            length = self.reaches = share * (self.t - t)
             self._limit, self._short.length[0], self._parts.number[2] = t + length, length, 0
             self.known = self._follow()
         if self.known:
-            self.longest = max(self.longest, share * (self.t - t))
+            self.reaches = max(self.reaches, share * (self.t - t))
 
     def _follow(self) -> bool:
         """Whether forces are known all the way."""
