@@ -195,6 +195,35 @@ def test_marks_are_in_the_program():
 
 
 @kernel
+def _half(x):
+    return 0.5 * x
+
+
+@kernel
+def _half_of_one_and_of_all(values):
+    total = 0.0
+    for i in range(len(values)):
+        total += _half(values[i])
+    return _halved_less_one(total) + _half(total)
+
+
+@kernel
+def _halved_less_one(x):
+    return x / 2.0 - 1.0
+
+
+def test_a_short_function_called_once_becomes_part_of_its_caller_at_once():
+    """Of one that several call LLVM decides; neither is a function afterwards."""
+    program = Program()
+    program.function(_half_of_one_and_of_all, (("array", "float64", 1),))
+    heads = [line for line in program.text().split("\n") if line.startswith("define")]
+    words = {name: head for head in heads for name in ("_half.", "_halved_less_one.") if name in head}
+    assert " alwaysinline " in words["_halved_less_one."]
+    assert " inlinehint " in words["_half."]
+    assert _half_of_one_and_of_all(np.array([1.0, 3.0])) == 1.0
+
+
+@kernel
 def _clamped(x, low, high):
     return min(max(low, x), high)
 

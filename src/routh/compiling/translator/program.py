@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+from collections import Counter
 from functools import lru_cache
 from itertools import count
 from types import CodeType
@@ -19,7 +20,8 @@ from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.translator.function import RESULT, Again, Function, Knowledge
 from routh.compiling.translator.values import Kind, UntranslatableError, of_words, result_type, types_of
 
-SHORT = 120  # lines: below this LLVM is asked to put a function into its callers, which is worth 5 % for some
+SHORT = 120  # lines: below this a function belongs in its callers, which is worth 5 % for some
+_CALLS = re.compile(r"call [^@\n]+@([\w.]+)\(")
 _SUITES = ("body", "orelse", "handlers", "finalbody", "cases")  # where statements have others
 _Made: TypeAlias = tuple[str, Kind, list[int]]  # name, result, places of the words that are wanted
 
@@ -37,7 +39,7 @@ class Program:
     ) -> None:
         self.prelude, self.again, self._called = prelude, again, called
         self._made: dict[tuple[Plain, tuple[Kind, ...]], _Made] = {}
-        self._texts: list[str] = []
+        self._texts: list[tuple[str, str, str, str]] = []  # of a function: name, head, word, body
         self._declared: set[str] = set()
         self._arrays: dict[str, str] = {}
         self._open: set[Plain] = set()
@@ -45,8 +47,15 @@ class Program:
 
     def text(self) -> str:
         """The whole program."""
-        arrays = [f"{name} = private unnamed_addr constant {text}" for text, name in self._arrays.items()]
-        return "\n".join([self.prelude, *arrays, *sorted(self._declared), *self._texts])
+        lines = [self.prelude]
+        lines += [f"{name} = private unnamed_addr constant {text}" for text, name in self._arrays.items()]
+        lines += sorted(self._declared)
+        calls = Counter(called for *_, body in self._texts for called in _CALLS.findall(body))
+        for name, head, word, body in self._texts:
+            if word == "inlinehint" and calls[name] == 1:  # at once, so that LLVM does not work on it twice
+                word = "alwaysinline"
+            lines.append(f"{head} {word} nounwind {{\n{body}\n}}")
+        return "\n".join(lines)
 
     def constant_array(self, text: str) -> str:
         """The name of an array of constants."""
@@ -86,13 +95,12 @@ class Program:
         pointer = "ptr noalias" if marks.get("distinct") else "ptr"
         given = ", ".join(f"{pointer if types[k] == 'ptr' else types[k]} %a{k}" for k in wanted)
         if self._called is not None:
-            word = "noinline " if plain.__code__ in self._called else "alwaysinline "
+            word = "noinline" if plain.__code__ in self._called else "alwaysinline"
         elif marks.get("apart") or marks.get("forceinline"):
-            word = "noinline " if marks.get("apart") else "alwaysinline "
+            word = "noinline" if marks.get("apart") else "alwaysinline"
         else:
-            word = "inlinehint " if sum(len(block.lines) for block in written.blocks) < SHORT else ""
-        head = f"define internal {result_type(result)} @{name}({given}) {word}nounwind"
-        self._texts.append(f"{head} {{\n{body}\n}}")
+            word = "inlinehint" if sum(len(block.lines) for block in written.blocks) < SHORT else ""
+        self._texts.append((name, f"define internal {result_type(result)} @{name}({given})", word, body))
         return name, result, wanted
 
     def _written(
