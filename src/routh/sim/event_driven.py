@@ -124,11 +124,13 @@ class Recorder:
 
     def _energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Energies at the samples, of models that do not tell many at once."""
-        found = {"kinetic": np.array([0.5 * w @ self.model.mass(p) @ w for p, w in zip(q, v, strict=True)])}
         potential = getattr(self.model, "potential", None)
-        if potential is not None:
-            found["potential"] = np.array([potential(p) for p in q])
-        return found
+        found: dict[str, list[float]] = {"kinetic": [], **({} if potential is None else {"potential": []})}
+        for p, w in zip(q, v, strict=True):
+            found["kinetic"].append(float(0.5 * w @ self.model.mass(p) @ w))
+            if potential is not None:
+                found["potential"].append(potential(p))
+        return {name: np.array(values) for name, values in found.items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

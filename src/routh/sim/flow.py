@@ -33,7 +33,8 @@ _LATER, _SHORTEST = 1.2, 1e-5  # a step ends after a contact should close, by th
 _LASTS, _LASTING = 5e-5, 1e3  # s, and steps: an implicit integrator goes on where it is stiff for longer
 _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
-_PER_STEP, _PER_SHORT_STEP = 12, 6  # samples of a step, at least: the integrator could make short ones longer
+# samples of a step, at least: the integrator could make short ones longer, implicit ones are cubics
+_PER_STEP, _PER_SHORT_STEP, _PER_IMPLICIT_STEP = 12, 6, 3
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
 _LAST_DIGITS = 1e-14  # share of the time by which an event is put before where its condition is broken
 _HALVINGS = 30  # how near to the start of a step a hop is looked for
@@ -78,7 +79,7 @@ class Course:
         self.t_old = self.t = t
         self._solver: DOP853 | Radau | None = None
         self._short: ShortStep | None = None  # the last step, where it was one
-        self._bounded = False  # whether slip that could turn bounds it, not what the integrator can follow
+        self._samples = _PER_STEP  # of the last step, if it was no short one
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
@@ -111,7 +112,8 @@ class Course:
             self._solver = solver
         bound = bend if stiff else turning
         solver.max_step = min(options.max_step, bound)
-        self._bounded = bound < min(options.max_step, solver.h_abs)
+        bounded = bound < min(options.max_step, solver.h_abs)  # by slip that could turn
+        self._samples = _PER_IMPLICIT_STEP if stiff else _PER_SHORT_STEP if bounded else _PER_STEP
         solver.y, solver.f = self._y, self._slope
         solver.step()
         if solver.status == "failed":
@@ -133,8 +135,7 @@ class Course:
     def times(self, grid: list[float], until: float) -> list[float]:
         """Times of the last step before ``until`` at which it is sampled: the grid, or more if need be."""
         if self._short is None:
-            count = _PER_SHORT_STEP if self._bounded else _PER_STEP
-            return _times(grid, self.t_old, self.t, until, count)
+            return _times(grid, self.t_old, self.t, until, self._samples)
         inside = [moment for moment in grid if self.t_old < moment]
         return sorted({moment for moment in (*inside, *self._marks) if moment < until})
 
@@ -365,11 +366,8 @@ class QuickCourse(Course):
         slope, tried, way = np.zeros((3, len(y)))
         room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
         place, found = make_place(model), make_found(len(mode.does), 2, len(v))
-        self._way, self._short, self._bounded = (
-            Motion(model, mode, tableau(), clock, *room, place, found, None),
-            None,
-            False,
-        )
+        self._way = Motion(model, mode, tableau(), clock, *room, place, found, None)
+        self._short, self._samples = None, _PER_STEP
         self._one = _room(motion, 1)
         self.start = self.settle(t)
 

@@ -208,7 +208,8 @@ class MujocoModel(WithImpacts):
         self, q: Array, v: Array, u: ArrayLike | None = None
     ) -> tuple[Array, Array, Array, Array]:
         """`inverse_mass`, `bias`, Jacobians (nc, 1 + nt, nv) and `jacobian_bias` in one evaluation."""
-        force, inverse = self.bias(q, v, u), self.inverse_mass(q)
+        force, inverse = self.bias(q, v, u), np.empty((self.nv, self.nv))
+        engine().mj_solveM(self.mujoco, self._data, inverse, self._unit)
         self._data.qacc[:] = 0.0
         engine().mj_rnePostConstraint(self.mujoco, self._data)
         self.ground.update()
