@@ -124,7 +124,7 @@ def test_in_a_browser(site):
         pytest.skip("no Chromium on the path")
     asked, errors = [], []
     with sync_api.sync_playwright() as tools:
-        browser = tools.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = tools.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport={"width": 390, "height": 800})
         tab.on("request", lambda request: asked.append(request.url))
         tab.on("pageerror", lambda error: errors.append(str(error)))

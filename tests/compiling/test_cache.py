@@ -238,16 +238,23 @@ def test_threads_that_want_one_kernel_compile_it_once(folder, caplog):
 
 
 def test_processes_that_share_a_folder_find_the_same(folder):
+    """Three compile the same at the same time, once all have loaded: the last one that is ready begins."""
     code = (
-        "import routh; found = routh.sample(routh.systems.get('rocking-block').problem, 4); "
-        "print(found.v.tobytes().hex())"
+        "import sys, test_cache as here\n"
+        "print(flush=True); sys.stdin.readline()\n"
+        "print(here.fresh()(here.VALUES))"
     )
-    running = [
-        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
-    told = {one.communicate()[0] for one in running}
-    assert len(told) == 1
-    assert len(told.pop()) == 2 * 4 * 3 * 8 + 1
+    places = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes["env"] = {**os.environ, "PYTHONPATH": places}
+    running = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(3)]
+    for one in running:
+        one.stdout.readline()
+    for one in running:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    assert {one.communicate()[0] for one in running} == {"27.0\n"}
+    assert len(list(folder.glob("total-*"))) == 1
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
