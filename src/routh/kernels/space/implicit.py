@@ -435,12 +435,15 @@ def before_kink(work: SpaceWork, m: int) -> float:
 def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
     """The sum of the slips that end within the step, and of shares of those that turn: angle cubed.
 
-    A slip that ends and begins anew the other way has ended, however little of the new one there is.
+    A slip that ends and begins anew the other way has ended, however little of the new one there is; a held
+    contact that was let go and comes down again has an end of its own.
     """
     missed = 0.0
     for a in range(m):
         i = work.pushing[a]
         at, unit = 3 * i, slip_unit(work, i)
+        if work.role[i] == HELD and work.pushed[3 * a] > 0.0:
+            missed += max(work.now[at], 0.0) / math.sqrt(work.gram[at, at])
         t0, t1 = work.now[at + 1], work.now[at + 2]
         e0 = t0 + changed_by(work, m, work.pushed, at + 1, 1.0)
         e1 = t1 + changed_by(work, m, work.pushed, at + 2, 1.0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from routh.compiling import inlined, kernel
-from routh.kernels.space.advance import coupling, effects
+from routh.kernels.space.advance import coupling
 from routh.kernels.space.equations import (
     FIRST,
     fill_matrix,
@@ -387,22 +387,23 @@ def event_ahead(work: SpaceWork, nc: int, m: int, clock: int) -> float:
 
 @kernel
 def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
-    """Power k of the impulses by ``sqrt(p^T G p)``, what it changes the velocity by as a share of the speed
-    before, and the largest of the work: its error if it is the last."""
+    """Power k of the impulses, contact by contact by what it changes the velocity by, a share of the speed
+    before, and the largest of the work: its error if it is the last.
+
+    What all of it changes together is less where a contact that sticks makes up for others, whose friction is
+    off nevertheless.
+    """
     worst, total = 0.0, 0.0
     for a in range(m):
         i = work.pushing[a]
-        for part in range(3):
-            work.point[3 * i + part] = work.series[i, PUSH0 + part, k]
+        n, f0, f1 = work.series[i, PUSH0, k], work.series[i, PUSH1, k], work.series[i, PUSH2, k]
         if books is not None:
             worst = max(worst, abs(work.series[i, WORKED, k]))
-    for a in range(m):
-        at = 3 * work.pushing[a]
-        x, y, z = effects(work, m, work.point, work.pushing[a])
-        total += work.point[at] * x
-        total += work.point[at + 1] * y
-        total += work.point[at + 2] * z
-    return (math.sqrt(max(total, 0.0)) if total == total else math.inf) + worst
+        square = n * coupling(work, 3 * i, 3 * i, n, f0, f1)
+        square += f0 * coupling(work, 3 * i + 1, 3 * i, n, f0, f1)
+        square += f1 * coupling(work, 3 * i + 2, 3 * i, n, f0, f1)
+        total += math.sqrt(max(square, 0.0)) if square == square else math.inf
+    return total + worst
 
 
 @kernel
