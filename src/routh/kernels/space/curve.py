@@ -81,7 +81,7 @@ MOST = 3.0  # times what a step may use up: by how much impulses may leave their
 # derivatives are wanted finely, only what is so singular that its inverse would be wrong
 NEAR_SINGULAR, SINGULAR, MANY, MANY_SLIDE, ALWAYS = 1e-3, 1e-7, 8.0, 32.0, 2.0
 STRAIGHT = 2  # highest power along a straight line: that of work
-POINTS, HELD_POINTS = 16, 64  # of a step in the trace; with held contacts, whose normal rates change, too
+POINTS, MORE_POINTS = 16, 64  # of a step in the trace; where normal rates change, or work is counted
 RAYS = 8  # Newton steps for the direction to which a slip turns
 
 
@@ -213,13 +213,13 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
 
 
 @kernel
-def trace_points(work: SpaceWork, m: int, h: float) -> None:
+def trace_points(work: SpaceWork, m: int, books: Books, h: float) -> None:
     """Write the impulses of a step to the trace, point by point; `trial` stays what it is."""
-    points = POINTS
+    points = POINTS if books is None else MORE_POINTS
     for a in range(m):
         at = 3 * work.pushing[a]
         if work.role[work.pushing[a]] == HELD:
-            points = HELD_POINTS
+            points = MORE_POINTS
         for row in range(at, at + 3):
             work.point[row] = 0.0
     for point in range(1, points + 1):
@@ -386,7 +386,7 @@ def step_curve(
     if slipping >= 0:
         write_trace(work, m, work.trial)
     elif work.trace.shape[0] > 0:
-        trace_points(work, m, h)
+        trace_points(work, m, books, h)
     move(work, nc, m, books, kind, who)
     if record is not None:
         finish_curve(record, entry, work, nc, books)
