@@ -350,8 +350,8 @@ def advance(path, before, impulse, work):
     """The books of a piece: its impulse, and what contacts stored or returned on it."""
     path.pieces.append(impulse.reshape(-1, 3))
     for i in path.pushing():
-        y, after = before[i], path.y[i]
-        if y < 0.0 or (y == 0.0 and after < 0.0):
+        y = before[i]
+        if y < 0.0 or (y == 0.0 and work[i] < 0.0):
             path.budget[i] -= path.e[i] ** 2 * work[i]
         elif path.role[i] == DRIVEN:
             path.budget[i] -= work[i]
@@ -364,6 +364,7 @@ class Curve:
 
     def __init__(self, path, r, change):
         self.path, self.pushing, self.start, self.n = path, path.pushing(), path.c.copy(), 3 * path.nc
+        self.change = change
         rubs = [i for i in self.pushing if path.mu[i] * r[3 * i] > 0.0]
         still = [i for i in rubs if not (path.slip(i).any() or change[3 * i + 1 : 3 * i + 3].any())]
         self.sticks, self.slides = still, [i for i in rubs if i not in still]
@@ -421,7 +422,7 @@ class Curve:
             if role[i] == HELD:
                 yield "lets go", i, -1.0, lambda x, i=i: self.rates(x)[3 * i]
                 yield "jams", i, 1.0, lambda x, i=i: self.rates(x)[3 * i] - self.jammed
-            elif y != 0.0 or (role[i] == DRIVEN and not path.budget[i] > 0.0):
+            elif y != 0.0 or (role[i] == DRIVEN and (not path.budget[i] > 0.0 or self.change[3 * i] < -ZERO)):
                 yield "rests", i, 1.0 if y <= 0.0 else -1.0, lambda x, i=i: self.velocities(x)[3 * i]
             if i in self.sticks:
                 yield "slips", i, 1.0, lambda x, i=i: self.outside(x, i)

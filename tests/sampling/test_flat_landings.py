@@ -187,6 +187,12 @@ def test_a_path_is_that_of_its_steps():
         assert max(sample_faults(outcomes, k).values()) <= allowed(outcomes, k)
 
 
+def test_a_corner_that_sinks_before_it_returns_stores_first():
+    """Pushed down while at rest, it came up again within a step and returned what it had not stored."""
+    outcomes = routh.sample(stored_landing("sinking_corner"), 145, seed=45)
+    assert sample_faults(outcomes, 144)["returns"] <= allowed(outcomes, 144)
+
+
 @pytest.mark.parametrize("after", [0.0, -1e-9, -1e-6])
 def test_a_slip_that_is_reversed_has_ended(after):
     """A step past the end of a slip misses about as much with a little of a new slip as with none."""

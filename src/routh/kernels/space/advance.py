@@ -64,7 +64,7 @@ def keep_books(work: SpaceWork, nc: int, books: int, straight: bool) -> None:
             continue
         y, after, impulse = work.now[3 * i], work.after[i], work.impulse[3 * i]
         done = 0.5 * impulse * (y + after) if straight else work.worked[i]
-        if y < 0.0 or (y == 0.0 and after < 0.0):
+        if y < 0.0 or (y == 0.0 and done < 0.0):
             work.stored[i] -= done
             e = work.bounce[i]
             work.budget[i] += e * impulse if books == 1 else -(e**2) * done

@@ -6,7 +6,7 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.common.one_contact import between, narrowed
-from routh.kernels.space.advance import effect
+from routh.kernels.space.advance import coupling, effect
 from routh.kernels.space.workspace import (
     BUDGET_ZERO,
     CUT,
@@ -79,6 +79,16 @@ def rates_at(work: SpaceWork, i: int, at: float) -> None:
 
 
 @kernel
+def sinks(work: SpaceWork, m: int, i: int) -> bool:
+    """Whether contact i, at rest with something to return, begins to approach again."""
+    value = 0.0
+    for a in range(m):
+        at, other = 3 * work.pushing[a], work.series[work.pushing[a]]
+        value += coupling(work, 3 * i, at, other[PUSH0, 1], other[PUSH1, 1], other[PUSH2, 1])
+    return value < -TINY
+
+
+@kernel
 def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[float, int, int]:
     """The most advanced event at a point of the step: (value, kind, contact); before it below zero.
 
@@ -94,8 +104,8 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
     kind, who = CUT_SHORT, -1
     for i in range(nc):
         before = work.now[3 * i]
-        sign = 0.0
-        if before < -TINY or (work.role[i] == DRIVEN and before <= TINY and not work.budget[i] > 0.0):
+        sign, rests = 0.0, work.role[i] == DRIVEN and before <= TINY
+        if before < -TINY or (rests and (not work.budget[i] > 0.0 or sinks(work, m, i))):
             sign = 1.0
         elif before > TINY:
             sign = -1.0
@@ -163,6 +173,10 @@ def write_value(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: 
         found[k] = value
     if kind == CUT_SHORT:
         found[0] -= work.course[CUT]
+    elif kind == NORMAL_ZERO and work.budget[who] > 0.0 and abs(work.now[3 * who]) <= TINY:
+        for k in range(degree):  # what sinks from zero: its other zero
+            found[k] = found[k + 1]
+        found[degree] = 0.0
     elif kind == NORMAL_ZERO:
         found[0] -= abs(work.now[3 * who])
     elif kind == BUDGET_ZERO:

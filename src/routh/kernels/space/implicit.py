@@ -183,13 +183,16 @@ def worked(work: SpaceWork, m: int, a: int, h: float) -> float:
 
 
 @kernel
-def direction(work: SpaceWork, i: int) -> float:
+def direction(work: SpaceWork, m: int, i: int) -> float:
     """1: contact i approaches, and its event is that it stops; -1: it separates; 0: it has none."""
     y, role = work.now[3 * i], work.role[i]
     if role == HELD:
         return 0.0
-    if y < -TINY or (role == DRIVEN and y <= TINY and not work.budget[i] > 0.0):
+    rests = role == DRIVEN and y <= TINY
+    if y < -TINY or (rests and not work.budget[i] > 0.0):
         return 1.0
+    if rests and changed_by(work, m, work.begin, 3 * i, 1.0) < -TINY:
+        return 1.0  # it sinks before it returns anything
     return -1.0 if y > TINY else 0.0
 
 
@@ -216,7 +219,7 @@ def farthest_event(
     """
     value, kind, who, rate, first = -math.inf, GO_ON, -1, 0.0, 2.0
     for i in range(nc):
-        sign = direction(work, i)
+        sign = direction(work, m, i)
         if sign == 0.0:
             continue
         y = sign * (work.now[3 * i] + changed_by(work, m, work.pushed, 3 * i, 1.0))
