@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from routh import tolerances
-from routh.kernels.motion.forces import MOST, At, Held, find_margins, find_mode_forces, make_found
+from routh.compiling import bound
+from routh.kernels.motion.forces import MOST, At, Held, find_margins, make_found
 from routh.kernels.motion.turning import aim, turning_rates
 from routh.sim.contact_forces import (
     ContactProblem,
@@ -190,11 +193,23 @@ class ModeMotion:
             found[: self.nq, self.nq + j] = self.mechanism.rate(at.q, np.eye(self.nv)[j])
         return found
 
+    @cached_property
+    def _asked(self) -> tuple[At, Array, np.ndarray, Callable[[], object]]:
+        """Room for what a model says, for margins, whether they are known, and the call for them."""
+        nc, width, nv = self.mechanism.nc, self.mechanism.width, self.nv
+        said = At(*map(np.zeros, ((nc, width, nv), (nv, nv), nv, (nc, width), nv)))
+        told = np.zeros(len(self.kinds)), np.zeros(1, dtype=bool)
+        return said, *told, bound(find_margins, self.held, said, NO_SLIP, self._found, *told)
+
     def _solved(self, snapshot: Snapshot) -> bool:
         """Whether compiled code found the forces of the mode: not where contacts are redundant, or many."""
         if not self.mode or not self.quick:
             return False
-        return bool(find_mode_forces(self.held, _at(snapshot), NO_SLIP, self._found))
+        said, _, known, find = self._asked
+        for room, value in zip(said, _at(snapshot), strict=True):
+            room[:] = value
+        find()
+        return bool(known[0])
 
     def settled(self, t: float, y: Array) -> tuple[Array, Array, Sample]:
         """The state without drift (closed contacts exactly closed), its ``dy/dt``, and a record of it."""
@@ -248,9 +263,8 @@ class ModeMotion:
 
     def margin(self, snapshot: Snapshot) -> Array:
         """How far the mode is from its end: see `kinds`."""
-        found = np.zeros(len(self.kinds))
-        if self.quick and find_margins(self.held, _at(snapshot), NO_SLIP, self._found, found):
-            return found
+        if self._solved(snapshot):
+            return self._asked[1].copy()
         problem = self.problem(snapshot)
         solution = self.forces(snapshot, problem)
         force, residual = solution.force / problem.force_unit[:, None], solution.residual

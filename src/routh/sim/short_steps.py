@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from routh import tolerances
+from routh.compiling import bound
 from routh.kernels.motion.forces import At, Held, make_found, respond
 from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short, find_short_forces
-from routh.kernels.motion.sliding import Parts, Sights, look_at, mark, see, slide
+from routh.kernels.motion.sliding import Parts, Sights, look_then, mark, see, slide
 from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
 from routh.validation import Array
 
@@ -84,6 +85,8 @@ class ShortStep:
         dense = np.zeros((_PARTS, POWERS, size))
         ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
         self._parts = Parts(*parts, dense, ways, straight, np.zeros(3, dtype=np.int64))
+        self._when = np.zeros(1)
+        self._look = bound(look_then, self._way, self._parts, self._when)
         self._limit = t + length
         self.reaches = length  # s: over so long a step the model is a parabola
         self.known = self._follow()
@@ -189,7 +192,8 @@ class ShortStep:
 
         Where slip stops, drift that is removed from ``y`` is more than all of it.
         """
-        look_at(self._way, self._parts, t)
+        self._when[0] = t
+        self._look()
         self.motion.follow(self._way.found.way)
         way, nv = self._way.way, self._nv
         q = self.motion.mechanism.model.integrate(self.q, way[:nv], 1.0)

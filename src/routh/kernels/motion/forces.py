@@ -221,12 +221,11 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
 
 
 @kernel
-def find_margins(held: Held, at: At, slowest: float, found: Found, margin: Array) -> bool:
-    """The same, and how far the mode is from its end."""
-    if not find_mode_forces(held, at, slowest, found):
-        return False
-    write_margins(held, at.v, found, margin)
-    return True
+def find_margins(held: Held, at: At, slowest: float, found: Found, margin: Array, known: np.ndarray) -> None:
+    """The same, and how far the mode is from its end; ``known`` (1,) bool: whether forces are determined."""
+    known[0] = find_mode_forces(held, at, slowest, found)
+    if known[0]:
+        write_margins(held, at.v, found, margin)
 
 
 @kernel

@@ -250,6 +250,12 @@ def look_at(motion: Motion, parts: Parts, t: float) -> None:
         find_short_forces(short, motion.way, motion.found)
 
 
+@kernel
+def look_then(motion: Motion, parts: Parts, t: Array) -> None:
+    """The same at a time that stands in an array (1,)."""
+    look_at(motion, parts, t[0])
+
+
 class Sights(NamedTuple):
     """What is seen of a short step at n times."""
 
