@@ -85,14 +85,11 @@ def place(work: SpaceWork, nc: int) -> float:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("contacts", ALONE)
-def test_one_slip_solves_the_equations_in_its_own_time(contacts: list, seed: int) -> None:
-    nc, clock = len(contacts), contacts.index(SLIDER)
-    work, size, _ = begun(contacts, seed)
-    assert interpreted(single_series.is_only_slider)(work, nc, clock)
+def test_one_slip_solves_the_equations_in_its_own_time(seed: int) -> None:
+    work, _, _ = begun([SLIDER], seed)
     fill = interpreted(single_series.fill_single_series)
-    assert fill(work, nc, nc, clock, size, None, math.inf, 1e-13) == (ORDER, math.inf)
-    assert solved(work, contacts, place(work, nc)) < 1e-10
+    assert fill(work, 1, 0, None, math.inf, 1e-13) == (ORDER, math.inf)
+    assert solved(work, [SLIDER], place(work, 1)) < 1e-10
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -108,20 +105,15 @@ def test_slips_solve_the_equations_by_a_clock_and_by_length(contacts: list, seed
         assert solved(work, contacts, place(work, nc)) < 1e-10
 
 
-@pytest.mark.parametrize("contacts", ALONE)
-def test_few_powers_are_those_of_many(contacts: list) -> None:
-    nc, clock = len(contacts), contacts.index(SLIDER)
-    many, size, _ = begun(contacts, 7)
-    interpreted(single_series.fill_single_series)(many, nc, nc, clock, size, None, math.inf, 1e-13)
-    few, size, _ = begun(contacts, 7)
+def test_few_powers_are_those_of_many() -> None:
+    many, _, _ = begun([SLIDER], 7)
+    interpreted(single_series.fill_single_series)(many, 1, 0, None, math.inf, 1e-13)
+    few, _, _ = begun([SLIDER], 7)
     few.series[..., 1:] = np.nan  # of an earlier step
-    degree, last = interpreted(single_series.fill_single_series)(few, nc, nc, clock, size, None, 1e-3, 1e-6)
+    degree, last = interpreted(single_series.fill_single_series)(few, 1, 0, None, 1e-3, 1e-6)
     assert degree < ORDER
-    assert last == interpreted(series.size_of_power)(few, nc, None, degree)
+    assert last == interpreted(series.size_of_power)(few, 1, None, degree)
     slip = [workspace.SIZE, workspace.UNIT0, workspace.UNIT1]
-    pushes = slice(workspace.PUSH0, workspace.PUSH0 + 3)
-    for one, other in (
-        (few.series[clock, slip], many.series[clock, slip]),
-        (few.series[:nc, pushes], many.series[:nc, pushes]),
-    ):
-        np.testing.assert_array_equal(one[..., : degree + 1], other[..., : degree + 1])
+    for channels in (slip, slice(workspace.PUSH0, workspace.PUSH0 + 3)):
+        one, other = (work.series[0, channels, : degree + 1] for work in (few, many))
+        np.testing.assert_array_equal(one, other)

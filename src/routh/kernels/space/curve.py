@@ -32,7 +32,7 @@ from routh.kernels.space.series import (
     size_of_power,
     step_length,
 )
-from routh.kernels.space.single_series import fill_single_series, is_only_slider
+from routh.kernels.space.single_series import fill_single_series
 from routh.kernels.space.straight import LONGEST
 from routh.kernels.space.workspace import (
     BROKEN,
@@ -299,8 +299,8 @@ def write_series(
     single = m == 1 and size == 0 and not begins
     error = min(allowed, math.sqrt(allowed) * least_slip(work, m))
     h = event_ahead(work, nc, m, clock)
-    if single or (books is None and is_only_slider(work, m, clock)):
-        degree, last = fill_single_series(work, nc, m, clock, size, books, h, error)
+    if single:
+        degree, last = fill_single_series(work, nc, clock, books, h, error)
     else:
         degree, last = fill_series(work, nc, m, books, size, begins, clock, h, error)
     work.course[HIGHEST] = degree
