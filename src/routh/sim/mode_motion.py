@@ -197,7 +197,8 @@ class ModeMotion:
     def _asked(self) -> tuple[At, Array, np.ndarray, Callable[[], object]]:
         """Room for what a model says, for margins, whether they are known, and the call for them."""
         nc, width, nv = self.mechanism.nc, self.mechanism.width, self.nv
-        said = At(*map(np.zeros, ((nc, width, nv), (nv, nv), nv, (nc, width), nv)))
+        shapes: tuple[tuple[int, ...], ...] = (nc, width, nv), (nv, nv), (nv,), (nc, width), (nv,)
+        said = At(*(np.zeros(shape) for shape in shapes))
         told = np.zeros(len(self.kinds)), np.zeros(1, dtype=bool)
         return said, *told, bound(find_margins, self.held, said, NO_SLIP, self._found, *told)
 
