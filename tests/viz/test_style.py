@@ -89,3 +89,9 @@ def test_texts_that_were_measured_are_as_large_in_the_next_figure_and_at_its_own
         text = ax.set_title("a title")
         own = RendererAgg(300, 200, 100)
         assert size(100) == pytest.approx(text.get_window_extent(own).size)
+        # Matplotlib 3.8 names the last argument
+        font, renderer = text.get_fontproperties(), text.get_figure().canvas.get_renderer()
+        small = renderer.get_text_width_height_descent("a title", font, ismath=False)
+        assert small == own.get_text_width_height_descent("a title", font, ismath=False)
+        font.set_size(20.0)
+        assert renderer.get_text_width_height_descent("a title", font, ismath=False)[0] > 1.5 * small[0]

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # other files call them style.Axes, style.Figure and so on
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
+    from matplotlib.font_manager import FontProperties
     from matplotlib.lines import Line2D as Line2D
     from matplotlib.patheffects import AbstractPathEffect as AbstractPathEffect
     from matplotlib.transforms import Bbox
@@ -57,6 +58,7 @@ SEQUENTIAL = (ORANGE, PURPLE, SKY)  # sequences of single impacts, in order
 BODY, BODY_EDGE = "#F2E3B3", "#6B5B1E"  # a body and its outline
 GROUND = "#D9D9D9"  # whatever does not move
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular
+Sizes = tuple[float, float, float]  # of a text: width, height, descent, in pixels
 Dashes = str | tuple[int, tuple[float, ...]]
 Look: TypeAlias = dict[str, Any]  # keywords for something that Matplotlib draws
 DASHES: tuple[Dashes, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))  # tells lines apart in grey
@@ -140,14 +142,18 @@ def _shown_once() -> type[Figure]:
     from matplotlib.figure import Figure as MplFigure
 
     @lru_cache(maxsize=4096)
-    def measured(dpi: float, hinting: str, text: str, *how: Any) -> tuple[float, float, float]:
-        return RendererAgg(1, 1, dpi).get_text_width_height_descent(text, *how)
+    def measured(dpi: float, hinting: str, text: str, font: FontProperties, math: bool | str) -> Sizes:
+        return RendererAgg(1, 1, dpi).get_text_width_height_descent(text, font, math)
 
     class Canvas(FigureCanvasAgg):
         def get_renderer(self) -> RendererAgg:
             renderer = super().get_renderer()
-            hinting = matplotlib().rcParams["text.hinting"]
-            renderer.get_text_width_height_descent = partial(measured, renderer.dpi, hinting)
+            how = renderer.dpi, matplotlib().rcParams["text.hinting"]
+
+            def measure(s: str, prop: FontProperties, ismath: bool | str) -> Sizes:
+                return measured(*how, s, prop.copy(), ismath)
+
+            renderer.get_text_width_height_descent = measure
             return renderer
 
     class NotebookFigure(MplFigure):
@@ -171,7 +177,7 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     return write_bytes(target, _encoded(fig, suffix[1:], dpi))
 
 
-def _encoded(fig: Figure, kind: str, dpi: int, **options: Any) -> bytes:
+def _encoded(fig: Figure, kind: str, dpi: int, **options: object) -> bytes:
     """Where panels keep their aspect, layouts leave margins or titles over the edge: what is drawn counts."""
     buffer = BytesIO()
     cropping = WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
