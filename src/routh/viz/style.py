@@ -177,7 +177,7 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     return write_bytes(target, _encoded(fig, suffix[1:], dpi))
 
 
-def _encoded(fig: Figure, kind: str, dpi: int, **options: object) -> bytes:
+def _encoded(fig: Figure, kind: str, dpi: int, **options: Any) -> bytes:
     """Where panels keep their aspect, layouts leave margins or titles over the edge: what is drawn counts."""
     buffer = BytesIO()
     cropping = WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
