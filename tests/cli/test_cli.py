@@ -265,7 +265,7 @@ def test_a_bar_that_counts_says_that_something_is_compiled(capsys, monkeypatch):
     monkeypatch.setattr("routh.cli.output.LINE_EVERY", 0.01)
     with Output().counting(3) as advance:
         advance("one")
-        with compiling("a kernel"):
+        with compiling("a kernel", kept=True):
             while "compiling, once for this machine: 0 s\n" not in capsys.readouterr().err:
                 pass
         while "one (0/3): 0 s\n" not in capsys.readouterr().err:

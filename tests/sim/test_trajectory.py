@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+import routh
 from routh.sim import Event, Trajectory
+from routh.sim.event_driven import Recorder
 from routh.status import Status
 
 
@@ -17,6 +19,20 @@ def test_samples_are_states():
     assert run[0].v.tolist() == [1.0, 1.0]
     assert run.ok
     assert run.failures() == []
+
+
+def test_the_state_after_an_impact_stays_what_it_is():
+    """A step too short for s after a large impulse moved q, by a last bit, within the impact."""
+    model = routh.systems.get("rocking-block").model
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    record, impulse = Recorder(model, 0.1, q, v), np.zeros((len(model.contacts), 2))
+    record.add(0.1, q, v + 1.0, impulse + 50.0)
+    record.add(np.nextafter(0.1, 1.0), q + 1e-16, v + 2.0, impulse)
+    run = record.trajectory()
+    assert np.all(run.q[1] == run.q[0])
+    assert np.all(run.v[1] == 1.0)
+    assert np.all(run.v[2] == 2.0)
+    assert np.all(np.diff(run.s) > 0.0)
 
 
 def test_failures_are_named():

@@ -68,7 +68,9 @@ class Recorder:
         impulse = impulse + self._waiting
         s = self.s[-1] + (t - self.t[-1]) + float(impulse[:, 0].sum())
         if not s > self.s[-1]:
-            if status.ok:
+            # the state after an impact stays what it is: there q stands still, and v is what impulses made it
+            leaves_impact = self.index > 0 and self.t[-1] == self.t[-2] and t > self.t[-1]
+            if status.ok and not leaves_impact:
                 # nothing happened, or less than s can resolve: keep the newer state, count the impulse later
                 self.q[-1], self.v[-1], self._waiting = q.copy(), v.copy(), impulse
                 return
