@@ -11,7 +11,7 @@ from routh.kernels.common.arrays import MIXED, make_draw, make_outputs, make_row
 from routh.kernels.events import TOLERANCE
 from routh.kernels.space.implicit import missed_slips
 from routh.kernels.space.sample import run_range
-from routh.kernels.space.workspace import workspace
+from routh.kernels.space.workspace import HELD, workspace
 from spatial_path import allowed, sample_faults, total_faults
 
 HALF = np.array([0.2, 0.15, 0.1])  # m
@@ -179,12 +179,29 @@ def test_landings_of_robots_that_were_not_solved(name, samples):
     assert np.all(outcomes.error[broken] > outcomes.residual[broken])  # more than rounding of who checks
 
 
-def test_a_path_is_that_of_its_steps():
-    """It was one of finer steps; where these went another way, impulses that break laws made up for it."""
-    outcomes = routh.sample(stored_landing("reversed_slip"), 24, seed=45)
-    assert outcomes.status_counts() == {routh.Status.SOLVED: 24}
-    for k in range(24):
+@pytest.mark.parametrize(
+    ("name", "samples"),
+    [
+        # the path was one of finer steps; what these missed was made up for by impulses that break laws
+        ("reversed_slip", range(24)),
+        # a foot that sticks made up for the friction that a series had wrong at another one
+        ("sticking_foot", (93,)),
+    ],
+)
+def test_paths_of_robots_obey_the_model(name, samples):
+    outcomes = routh.sample(stored_landing(name), samples[-1] + 1, seed=45)
+    assert outcomes.status_counts() == {routh.Status.SOLVED: samples[-1] + 1}
+    for k in samples:
         assert max(sample_faults(outcomes, k).values()) <= allowed(outcomes, k)
+
+
+def test_a_held_contact_that_comes_down_again_is_missed():
+    """An implicit step runs over it: the contact pushes though it has separated."""
+    work, apart = workspace(1), 1e-4
+    work.gram[:], work.pushing[0], work.role[0], work.now[0] = np.eye(3), 0, HELD, apart
+    assert missed_slips(work, 1, 1e-12) == 0.0  # nothing pushes it
+    work.pushed[0] = apart
+    assert missed_slips(work, 1, 1e-12) == pytest.approx(apart)
 
 
 def test_a_corner_that_sinks_before_it_returns_stores_first():
