@@ -207,6 +207,13 @@ def test_long_names_of_contacts_become_titles():
     assert figure.axes[0].get_title(loc="left").endswith("crate/floor#0")
 
 
+@pytest.mark.parametrize("bad", [(np.nan, 0.5), (0.5, np.nan), (np.inf, 0.5), (0.5, -np.inf)])
+def test_points_that_are_nowhere_are_not_drawn(bad):
+    points = np.array([(0.1, 0.1), bad])
+    image = density_image(*points.T, (0.0, 1.0, 0.0, 1.0), (10, 10), 0)
+    assert np.isfinite(image).sum() == 1
+
+
 @pytest.mark.parametrize("names", [["$\\frac{$", "_hidden"], ["a$b", "c$d"], ["\x1b[31m", "x\ny"]])
 def test_names_that_matplotlib_would_obey_are_drawn(names):
     shown = compare(routh.sample(systems.get("rocking-block").problem.replace(names=names), 8), ways=False)

@@ -40,7 +40,7 @@ def density_image(
 def _cells(values: Array, low: float, high: float, count: int) -> np.ndarray:
     """The cells (n,), 1 to ``count``, that values lie in; before and behind them 0 and ``count + 1``."""
     place = (values - low) * (count / (high - low)) + 1.0
-    return np.clip(place, 0.0, count + 1.0).astype(np.intp)
+    return np.fmin(np.fmax(place, 0.0), count + 1.0).astype(np.intp)  # NaN is nowhere
 
 
 def _largest_in_disc(counts: np.ndarray, radius: int) -> np.ndarray:
