@@ -11,16 +11,10 @@ import math
 from routh.compiling import kernel
 from routh.kernels.gradients.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.gradients.record_space import finish_curve, write_curve, write_end
-from routh.kernels.space.advance import advance, effect, effects, outside_cone, write_trace
+from routh.kernels.space.advance import advance, effects, write_trace
 from routh.kernels.space.curve_events import TINY, clear_length, first_event, highest_power, power_sum
-from routh.kernels.space.equations import (
-    DEPENDENT,
-    FIRST,
-    fill_matrix,
-    invert_equations,
-    list_unknown,
-    unknown_value,
-)
+from routh.kernels.space.equations import DEPENDENT, FIRST
+from routh.kernels.space.newton import FINEST, NEARLY_CLOSED, gather, pick, put, solve
 from routh.kernels.space.series import (
     begin_series,
     distance_ahead,
@@ -76,7 +70,7 @@ SHORT = 1e-6  # a slip that begins with steps shorter than this does not
 NO_STEP = 1e-15  # a share of the speed: nothing moves by a step that is shorter, and powers of it vanish
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
-MOST = 3.0  # times what a step may use up: by how much impulses may leave their cones where a slip ends
+MOST, LATER = 3.0, 6  # times what a step may use up: how much later a slip may end; lengths that are tried
 # pivots, and steps of several contacts, later where all of them slide, from which on friction is stiff; where
 # derivatives are wanted finely, only what is so singular that its inverse would be wrong
 NEAR_SINGULAR, SINGULAR, MANY, MANY_SLIDE, ALWAYS = 1e-3, 1e-7, 8.0, 32.0, 2.0
@@ -233,35 +227,47 @@ def trace_points(work: SpaceWork, m: int, books: Books, h: float) -> None:
 
 
 @kernel
-def stop_slip(work: SpaceWork, m: int, slipping: int) -> tuple[float, float]:
-    """Friction takes what is left of a slip, so that velocity and impulse `trial` stay one.
+def step_to_rest(work: SpaceWork, m: int, slipping: int, h: float, eps: float) -> float:
+    """An implicit step of length h from now to `trial`: how far what it ends with is from rest.
 
-    Returns by how much that leaves the cones, contact by contact, as laws are checked, and the least pivot.
+    That is the slip of the contact whose slip ends and of those that stick; infinite where there is no such
+    step, or a held contact lets go. `stage1` are its rates.
     """
-    work.moves[slipping] = ZERO
-    size = list_unknown(work, m)
-    fill_matrix(work, size, size, FIRST)
-    least = invert_equations(work, size)
-    work.moves[slipping] = SLIDE
-    for e in range(size):
-        at, value = 3 * work.whose[e], 0.0
-        if work.row0[e] != 0.0:
-            value -= work.row0[e] * (work.now[at] + effect(work, m, work.trial, at))
-        if work.row1[e] != 0.0:
-            value -= work.row1[e] * (work.now[at + 1] + effect(work, m, work.trial, at + 1))
-        if work.row2[e] != 0.0:
-            value -= work.row2[e] * (work.now[at + 2] + effect(work, m, work.trial, at + 2))
-        work.right[e] = value
-    for e in range(size):
-        z, at = unknown_value(work, size, e), 3 * work.whose[e]
-        work.trial[at] += z * work.column0[e]
-        work.trial[at + 1] += z * work.column1[e]
-        work.trial[at + 2] += z * work.column2[e]
-    outside = 0.0
     for a in range(m):
-        i, at = work.pushing[a], 3 * work.pushing[a]
-        outside += outside_cone(work, i, work.trial[at], work.trial[at + 1], work.trial[at + 2])
-    return outside, least
+        for part in range(3):
+            work.stage1[3 * a + part] = work.series[work.pushing[a], RATE0 + part, 0]
+    gather(work, m)
+    pick(work, m, work.now, work.base)
+    if not solve(work, m, None, work.stage1, h, eps, False) <= NEARLY_CLOSED:
+        return math.inf
+    moved = 0.0
+    for a in range(m):
+        i, at = work.pushing[a], 3 * a
+        if i == slipping or work.moves[i] == ZERO:
+            moved = max(moved, math.sqrt(work.speed[at + 1] ** 2 + work.speed[at + 2] ** 2))
+        if work.role[i] == HELD and not abs(work.speed[at]) <= TINY:
+            return math.inf
+        for part in range(3):
+            work.pushed[at + part] = h * work.stage1[at + part]
+    put(work, m, work.pushed, work.trial)
+    return moved
+
+
+@kernel
+def end_slip(work: SpaceWork, m: int, slipping: int, h: float, allowed: float, fine: bool) -> float:
+    """Friction takes what is left of a slip in an implicit step to `trial`, of length h or a little more.
+
+    Returns by how much that is wrong: what is not at rest, how much longer it is; infinite if too much is.
+    """
+    eps, over = (0.0 if fine else FINEST), 0.0
+    for _ in range(LATER):
+        moved = step_to_rest(work, m, slipping, h + over, eps)
+        if moved <= allowed:
+            return over + moved
+        over = 2.0 * over + moved
+        if not over <= MOST * allowed:
+            break
+    return math.inf
 
 
 @kernel
@@ -363,15 +369,15 @@ def step_curve(
         work.course[ERROR] += error
         return CUT_SHORT, -1
     else:
-        large = work.series[slipping, SIZE, 0] > LAST * allowed
-        outside, pivot = stop_slip(work, m, slipping)
-        if pivot < singular or (m > 1 and not fine and outside > tolerance):
-            work.course[STIFF] = ALWAYS if fine else 1.0
-            return GO_ON, -1
-        if large and outside > MOST * allowed:
-            work.course[MAY_END] = 0.0  # the same step again, as a curve
-            return STEPPED, -1
-        kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + outside
+        missed = end_slip(work, m, slipping, h, allowed, fine) if h > 0.0 else math.inf
+        if not missed < math.inf:
+            missed = work.series[slipping, SIZE, 0]
+            if missed > LAST * allowed:
+                work.course[MAY_END] = 0.0  # the same step again, as a curve
+                return STEPPED, -1
+            for row in range(3 * nc):
+                work.trial[row] = 0.0
+        kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + missed
     if not work.trial[3 * work.pushing[0]] < LONGEST:
         return BROKEN, -1
     if m > 1 and not fine and not opposes_slips(work, m, allowed + error):
