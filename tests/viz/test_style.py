@@ -1,3 +1,4 @@
+import pickle
 import sys
 
 import numpy as np
@@ -30,6 +31,20 @@ def test_equal_figures_are_equal_files(tmp_path):
             )
     assert files[0] == files[1]
     assert style.png(fig)[:4] == b"\x89PNG"
+
+
+def test_figures_are_copied_as_they_would_be_made(monkeypatch):
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    files = []
+    for options in ({}, {"width_ratios": [1, 1]}):  # those with options are made by Matplotlib alone
+        with style.context():
+            fig, axes = style.figure(1, 2, width=style.TWO_COLUMNS, dpi=130, **options)
+            axes[0].set(xlim=(-1e-3, 2e-3), ylim=(0.0, 1.0), xlabel="speed (m/s)", title="many")
+            axes[0].set_yticks(np.linspace(0.0, 1.0, 9))
+            axes[1].plot([0, 1], [0, 1], label="line")
+            style.legend_below(fig, axes)
+            files += [style.png(fig), style.png(pickle.loads(pickle.dumps(fig)))]
+    assert len(set(files)) == 1
 
 
 def test_panels_are_lettered():

@@ -72,6 +72,7 @@ def draw_density(
 ) -> None:
     """Draw points as a density over the present limits of the axes; set those first."""
     from matplotlib.image import PcolorImage
+    from matplotlib.lines import Line2D
 
     extent = (*ax.get_xlim(), *ax.get_ylim())
     box = ax.get_window_extent()
@@ -91,7 +92,8 @@ def draw_density(
     look: style.Look = {"zorder": zorder, "rasterized": True, "in_layout": False}
     ax.add_image(PcolorImage(ax, x_edges, y_edges, colours, **look))
     if label is not None:
-        ax.plot([], [], "o", color=shade(0.5), markersize=3.0, markeredgewidth=0.0, label=label)
+        dot: style.Look = {"marker": "o", "linestyle": "none", "markersize": 3.0, "markeredgewidth": 0.0}
+        ax.add_artist(Line2D([], [], color=shade(0.5), **dot, label=label))
 
 
 def limits(*arrays: Array, pad: float = 0.07, smallest: float = 0.0) -> tuple[float, float]:

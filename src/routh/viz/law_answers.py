@@ -133,6 +133,7 @@ def draw_answers(
     exact: PolytopeUnion | None = None,
 ) -> None:
     """Mark every answer, with the ways there if wanted; marks at one place stand side by side."""
+    from matplotlib.lines import Line2D
     from matplotlib.transforms import ScaledTranslation
 
     marks = labelled_answers(shown, exact)
@@ -140,7 +141,8 @@ def draw_answers(
     offsets = _offsets(ax, ends, [label for _, label, _ in marks])
     for (answer, label, looks), at, offset in zip(marks, ends, offsets, strict=True):
         moved = ax.transData + ScaledTranslation(offset / 72.0, 0.0, ax.figure.dpi_scale_trans)
-        ax.plot(*([x] for x in at), **looks, transform=moved, zorder=4.5, label=label, clip_on=False)
+        mark = Line2D(*([x] for x in at), **looks, transform=moved, zorder=4.5, label=label, clip_on=False)
+        ax.add_artist(mark)  # a third of the time of Axes.plot, as the limits are known
         dashes = style.DASHES[1 + bool(answer.at_once)] if answer.in_turn else "-"
         for result in answer.results if ways else ():
             line: style.Look = {"color": looks["color"], "linestyle": dashes, "linewidth": 1.0}

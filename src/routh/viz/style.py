@@ -13,6 +13,7 @@ Functions that draw take the result and the axes, and set no sizes or colours bu
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -70,6 +71,7 @@ _DRAWING = (
     *("savefig", "scatter", "svg", "text", "xaxis", "xtick", "yaxis", "ytick"),
 )
 
+_TICKS = 6  # most axes have fewer
 PICTURES = (".png", ".pdf", ".svg")
 #: No dates and versions inside files, so that equal figures are equal files.
 _UNDATED: dict[str, Look] = {
@@ -126,10 +128,32 @@ def figure(
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None and not in_notebook():
         fig = pyplot.figure(figsize=size, dpi=dpi, layout="constrained")
-    else:
+    elif options:
         fig = _shown_once()(figsize=size, dpi=dpi, layout="constrained")
+    else:
+        fig = pickle.loads(_blank(rows, columns))
+        fig.set_size_inches(size)
+        if dpi is not None:
+            fig.set_dpi(dpi)
+        return fig, np.array(fig.axes)
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     return fig, axes.ravel()
+
+
+@lru_cache(maxsize=8)
+def _blank(rows: int, columns: int) -> bytes:
+    """An empty figure in the style, with `_TICKS` ticks on each axis: to make one takes six times as long."""
+    with context():
+        fig = _shown_once()(layout="constrained")
+        for ax in fig.subplots(rows, columns, squeeze=False).flat:
+            ax.xaxis.get_major_ticks(_TICKS)
+            ax.yaxis.get_major_ticks(_TICKS)
+        return pickle.dumps(fig)
+
+
+def _unmade() -> Figure:
+    """What pickles of figures begin with."""
+    return _shown_once().__new__(_shown_once())
 
 
 @lru_cache(maxsize=1)
@@ -159,6 +183,13 @@ def _shown_once() -> type[Figure]:
     class NotebookFigure(MplFigure):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options)
+            Canvas(self)
+
+        def __reduce__(self) -> tuple[object, ...]:
+            return _unmade, (), self.__getstate__()
+
+        def __setstate__(self, state: Look) -> None:
+            super().__setstate__(state)  # type: ignore[misc]  # missing in Matplotlib's stubs
             Canvas(self)
 
         def _repr_png_(self) -> bytes:
