@@ -71,6 +71,7 @@ NO_STEP = 1e-15  # a share of the speed: nothing moves by a step that is shorter
 FAR = 1e3  # lengths beyond this are none
 LAST = 10.0  # slip below this many times what a step may use up, and closing, ends
 MOST, LATER = 3.0, 6  # times what a step may use up: how much later a slip may end; lengths that are tried
+DEAR = 10.0  # times the tolerance: where a slip ends with a larger error, friction is stiff
 # pivots, and steps of several contacts, later where all of them slide, from which on friction is stiff; where
 # derivatives are wanted finely, only what is so singular that its inverse would be wrong
 NEAR_SINGULAR, SINGULAR, MANY, MANY_SLIDE, ALWAYS = 1e-3, 1e-7, 8.0, 32.0, 2.0
@@ -378,6 +379,9 @@ def step_curve(
             for row in range(3 * nc):
                 work.trial[row] = 0.0
         kind, who, way, error = SLIP_ZERO, slipping, TO_ZERO, error + missed
+        if error > DEAR * tolerance:  # next to a direction in which friction moves almost nothing
+            work.course[STIFF] = ALWAYS if fine else 1.0
+            return GO_ON, -1
     if not work.trial[3 * work.pushing[0]] < LONGEST:
         return BROKEN, -1
     if m > 1 and not fine and not opposes_slips(work, m, allowed + error):

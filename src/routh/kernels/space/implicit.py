@@ -445,7 +445,7 @@ def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
     for a in range(m):
         i = work.pushing[a]
         at, unit = 3 * i, slip_unit(work, i)
-        if work.role[i] == HELD and work.pushed[3 * a] > 0.0:
+        if work.role[i] == HELD and work.pushed[3 * a] * work.gram[at, at] > TINY:  # less is rounding
             missed += max(work.now[at], 0.0) / math.sqrt(work.gram[at, at])
         t0, t1 = work.now[at + 1], work.now[at + 2]
         e0 = t0 + changed_by(work, m, work.pushed, at + 1, 1.0)
