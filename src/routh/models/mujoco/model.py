@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 _STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
+NEAR = 1e-4  # m, up to which shapes may be held closed
 _SETS = 64  # of contacts that are near, whose places are kept
 _TURN = ("qw", "qx", "qy", "qz")  # of a quaternion
 
@@ -77,7 +78,7 @@ class MujocoModel(WithImpacts):
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.mujoco, self._data = own, mujoco.MjData(own)
-        self._last: bytes = b""
+        self._last, self._placed = b"", False  # the configuration there; whether its contacts are known
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
         self.coordinates = _coordinates(own)
         found, notes = (
@@ -176,12 +177,12 @@ class MujocoModel(WithImpacts):
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
-        self._at(q)
+        self._look(q)
         return self.ground.gap.copy()
 
     def jacobians(self, q: ArrayLike) -> tuple[Array, Array]:
         """``Jn (nc, nv)`` and ``Jt (nc, nt, nv)``, of the material points that are nearest to each other."""
-        self._at(q)
+        self._look(q)
         J = self.ground.J.copy()
         if len(self.loose):
             J[self.loose] = self._rows(self._places)
@@ -194,7 +195,7 @@ class MujocoModel(WithImpacts):
         fourth order.
         """
         given, velocity = np.asarray(q, dtype=np.float64), np.asarray(v, dtype=np.float64)
-        self._at(given)
+        self._look(given)
         self._data.qvel[:], self._data.qacc[:] = velocity, 0.0
         engine().mj_comVel(self.mujoco, self._data)
         engine().mj_rnePostConstraint(self.mujoco, self._data)
@@ -207,16 +208,19 @@ class MujocoModel(WithImpacts):
     def motion_terms(
         self, q: Array, v: Array, u: ArrayLike | None = None
     ) -> tuple[Array, Array, Array, Array]:
-        """`inverse_mass`, `bias`, Jacobians (nc, 1 + nt, nv) and `jacobian_bias` in one evaluation."""
+        """`inverse_mass`, `bias`, Jacobians (nc, 1 + nt, nv) and `jacobian_bias` in one evaluation.
+
+        The last is zero for shapes that are `NEAR` to no other: nothing holds them closed.
+        """
         force, inverse = self.bias(q, v, u), np.empty((self.nv, self.nv))
         engine().mj_solveM(self.mujoco, self._data, inverse, self._unit)
         self._data.qacc[:] = 0.0
         engine().mj_rnePostConstraint(self.mujoco, self._data)
-        self.ground.update()
+        self._fill()
         J, found = self.ground.J.copy(), self.ground.bias.copy()
         if len(self.loose):
             J[self.loose] = self._rows(self._places)
-            found[self.loose] = self._loose_bias(q, v, np.inf)
+            found[self.loose] = self._loose_bias(q, v, NEAR)
         return inverse, force, J, found
 
     def loose_terms(self, q: Array, v: Array) -> tuple[Array, Array, Array]:
@@ -225,11 +229,11 @@ class MujocoModel(WithImpacts):
         For a step of first order: the last is by differences of second order, and zero for shapes so far from
         each other that spheres around them stand for them.
         """
-        self._at(q)
+        self._look(q)
         return self._places.gap, self._rows(self._places), self._loose_bias(q, v, FAR)
 
     def _loose_bias(self, q: Array, v: Array, reach: float) -> Array:
-        """``dJ/dt v`` of the ``loose`` contacts within reach, (n, 1 + nt); of fourth order if that is all."""
+        """``dJ/dt v`` of the ``loose`` contacts within reach, (n, 1 + nt); of second order up to `FAR`."""
         near = self._places.gap <= reach
         found, size = np.zeros((len(near), 1 + self.nt)), float(np.abs(v).max(initial=0.0))
         if size == 0.0 or not near.any():
@@ -244,8 +248,9 @@ class MujocoModel(WithImpacts):
         def moving(t: float) -> Array:
             return self._contact_velocity(where, self.integrate(q, v, t), v)
 
-        exact = reach == np.inf
-        found[near] = slope_at_zero(moving, step) if exact else (moving(step) - moving(-step)) / (2.0 * step)
+        found[near] = (
+            slope_at_zero(moving, step) if reach != FAR else (moving(step) - moving(-step)) / (2.0 * step)
+        )
         self._last = b""
         return found
 
@@ -279,6 +284,17 @@ class MujocoModel(WithImpacts):
         engine().mj_energyPos(self.mujoco, self._data)
         return float(self._data.energy[0])
 
+    def energies(self, q: Array, v: Array) -> dict[str, Array]:
+        """Kinetic and potential energy at many states, (n,) J each."""
+        mujoco, data, found = engine(), self._data, np.zeros((2, len(q)))
+        for k in range(len(q)):
+            self._at(q[k])
+            data.qvel[:] = v[k]
+            mujoco.mj_energyPos(self.mujoco, data)
+            mujoco.mj_energyVel(self.mujoco, data)
+            found[::-1, k] = data.energy
+        return {"kinetic": found[0], "potential": found[1]}
+
     def problem(
         self, state: State, *, window: float | None = None, gap: float | None = None
     ) -> ImpactProblem:
@@ -300,11 +316,21 @@ class MujocoModel(WithImpacts):
         if key != self._last:
             self._data.qpos[:] = qpos
             engine().mj_fwdPosition(self.mujoco, self._data)
-            self.ground.update()
-            if len(self.loose):
-                self._places.update(self._data)
-                self.ground.gap[self.loose] = self._places.gap
-            self._last = key
+            self._last, self._placed = key, False
+
+    def _look(self, q: ArrayLike) -> None:
+        """The same, and where its contacts are."""
+        self._at(q)
+        if not self._placed:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Where contacts are, and their rates after MuJoCo's accelerations."""
+        self.ground.update()
+        if len(self.loose) and not self._placed:
+            self._places.update(self._data)
+            self.ground.gap[self.loose] = self._places.gap
+        self._placed = True
 
     def _places_of(self, rows: np.ndarray) -> Places:
         return Places(self.mujoco, [self._touches[i] for i in rows])

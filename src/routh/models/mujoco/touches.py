@@ -36,7 +36,9 @@ FAR = 0.02  # m, beyond which spheres around two shapes stand for them
 _REACH = 0.02  # m, from which on contacts of faces are looked at
 _PER_BODY = 16  # rows of faces; where more touch, the deepest count
 _APART = 1.0  # m, of rows of faces that nothing needs
-_FLAT = ("BOX", "CYLINDER", "MESH")
+_FLAT, _ROUND = ("BOX", "CYLINDER", "MESH"), ("SPHERE", "CAPSULE")
+_PARALLEL = 1e-12  # squared sine of the angle between capsules that are parallel
+_THIN = 1e-9  # m, radius of a round shape without its thickness
 _POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
 _ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of the pole
 
@@ -215,6 +217,12 @@ class Places:
         self.grounded = flat & ~round_ & still  # (n,) bool: points over planes that stand still
         self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
         self.radius = np.array([touch.radius for touch in listed])
+        thick, sizes = _of_kind(model, *_ROUND), np.asarray(model.geom_size)
+        long = _of_kind(model, "CAPSULE")
+        self._thickness = np.where(thick, sizes[:, 0], 0.0)  # (ngeom,) m, round a point or a segment
+        self._half = np.where(long, sizes[:, 1], 0.0)  # (ngeom,) m, of that segment
+        both = thick[self.geom1] & thick[self.geom2]
+        self.round, self.others = self.pairs[both[self.pairs]], self.pairs[~both[self.pairs]]
         self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
         self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
         self.gap = np.zeros(len(listed))  # m
@@ -224,7 +232,9 @@ class Places:
         """Look at the data's positions."""
         if len(self.planes):
             self._against_planes(data)
-        if len(self.pairs):
+        if len(self.round):
+            self._between_segments(data)
+        if len(self.others):
             self._against_each_other(data)
 
     def _against_planes(self, data: MjData) -> None:
@@ -240,8 +250,37 @@ class Places:
         self.gap[at] = ((self.on2[at] - data.geom_xpos[self._plane]) * normal).sum(axis=1)
         self.on1[at] = self.on2[at] - self.gap[at, None] * normal
 
+    def _between_segments(self, data: MjData) -> None:
+        """Spheres and capsules: what is within their radii of a point or a segment."""
+        at, turn = self.round, np.asarray(data.geom_xmat)
+        first, second = self.geom1[at], self.geom2[at]
+        along, other = turn[first, 2::3], turn[second, 2::3]
+        apart = data.geom_xpos[first] - data.geom_xpos[second]
+        a, b = self._half[first], self._half[second]
+        cosine, ahead, behind = (along * other).sum(1), (along * apart).sum(1), (other * apart).sum(1)
+        across = np.maximum(1.0 - cosine * cosine, _PARALLEL)
+        s = np.clip((cosine * behind - ahead) / across, -a, a)
+        t = np.clip(cosine * s + behind, -b, b)
+        s = np.clip(cosine * t - ahead, -a, a)  # the same again, unless t is at its end
+        start = data.geom_xpos[first] + s[:, None] * along
+        end = data.geom_xpos[second] + t[:, None] * other
+        self._measure(at, start, end, np.ones(len(at)), 0.0)
+
+    def _measure(self, at: np.ndarray, start: Array, end: Array, sign: Array, left: float) -> None:
+        """Gaps, normals and points from the nearest points (n, 3) m of what is inside of round shapes.
+
+        ``sign`` (n,): -1 where that overlaps; ``left`` m: the radius that it still has.
+        """
+        first, second = np.maximum(self._thickness[[self.geom1[at], self.geom2[at]]] - left, 0.0)
+        distance = np.linalg.norm(end - start, axis=1)
+        away = distance > 1e-12
+        self.gap[at] = sign * distance - first - second
+        self.normal[at[away]] = ((end - start) * (sign / np.maximum(distance, 1e-300))[:, None])[away]
+        self.on1[at] = start + first[:, None] * self.normal[at]
+        self.on2[at] = end - second[:, None] * self.normal[at]
+
     def _against_each_other(self, data: MjData) -> None:
-        at = self.pairs
+        at = self.others
         first, second = self.geom1[at], self.geom2[at]
         apart = data.geom_xpos[second] - data.geom_xpos[first]
         distance = np.linalg.norm(apart, axis=1)
@@ -254,15 +293,15 @@ class Places:
             self._closely(data, int(k))
 
     def _closely(self, data: MjData, k: int) -> None:
-        ends = np.zeros(6)
+        """Of shapes that touch the nearest points tell no normal; those of what is inside of them do."""
+        ends, sizes = np.zeros(6), np.asarray(self.model.geom_size)
         reach = 2.0 * FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
         first, second = int(self.geom1[k]), int(self.geom2[k])
-        self.gap[k] = engine().mj_geomDistance(self.model, data, first, second, reach, ends)
-        self.on1[k], self.on2[k] = ends[:3], ends[3:]
-        along = self.on2[k] - self.on1[k]
-        size = float(np.linalg.norm(along))
-        if size > 1e-12:
-            self.normal[k] = along / (size if self.gap[k] > 0.0 else -size)
+        thick = [geom for geom in (first, second) if self._thickness[geom] > 0.0]
+        sizes[thick, 0] = _THIN
+        distance = engine().mj_geomDistance(self.model, data, first, second, reach, ends)
+        sizes[thick, 0] = self._thickness[thick]
+        self._measure(np.array([k]), ends[None, :3], ends[None, 3:], np.sign([distance]), _THIN)
 
 
 def tangents(normals: Array) -> Array:
