@@ -34,7 +34,7 @@ _RATE = 1e2  # 1/s: what a model says changes less with the velocity
 _FINE = 1e-5  # s: over shorter steps a model is a parabola
 _CAUTION, _LEAST, _MOST_LONGER = 0.8, 0.1, 4.0  # shares of a step that the next may have
 _FARTHEST = 0.79  # share of a step at which a cubic is farthest from the parabola through its ends and middle
-_BEYOND = 1.02  # of the time at which slip stopped: it may stop a little later
+_BEYOND = 1.3  # of the time at which slip stopped or turned: it may stop a little later
 _CLEARLY, _STILL = (
     0.15,
     0.05,
@@ -109,18 +109,20 @@ class ShortStep:
             if not self._slide():
                 return False
             if self._parts.number[1] < 0:  # where slip has turned or a mode is broken depends on the parts
-                self._limit, self._parts.number[2] = self.t, 1
-            now = self(self.t)[self.motion.nq : self.motion.nq + self._nv]
+                if self._parts.number[2] >= 0:  # slip that turns is about to stop
+                    self._limit = self.t
+                self._parts.number[2] = 1
             length = self.t - self.started
             # what a model says is known where the velocity is that at which it was asked
+            now = self.motion.split(self(min(self.t, self.started + float(short.length[0]))))[1]
             asked = self.v + length * guessed if before is None else before
             if np.abs(now - asked).max() * length * _RATE < self._atol:
                 return True
-            before, states = now, []
+            states = []
             for x in (0.5, 1.0):
                 state = self.motion.split(self(self.started + x * length))
                 states.append((*state, self._way.way[: self._nv].copy()))
-            short.length[0] = length
+            before, short.length[0] = states[1][1], length
             if not all(self._ask(k, *state) for k, state in enumerate(states, start=1)):
                 return False
         return False
@@ -169,7 +171,8 @@ class ShortStep:
         """Follow the slip from the start, with what the model says now."""
         way, parts, start = self._way, self._parts, self.started
         end = min(start + _BEYOND * float(self._short.length[0]), self._limit)
-        way.clock[:5] = start, start, 0.0, end, end - start
+        first = float(parts.length[0]) if parts.number[0] else 0.0  # as in the last round
+        way.clock[:5] = start, start, first, end, end - start
         way.y[:] = way.begun[:] = 0.0
         way.y[self._nv : 2 * self._nv] = self.v
         self._short.held.way[:], self._short.held.straight[:] = self.motion.aimed, False

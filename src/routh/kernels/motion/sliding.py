@@ -21,6 +21,7 @@ from routh.kernels.motion.runge_kutta import (
     DONE,
     END,
     LONGEST,
+    NEXT,
     NOW,
     POWERS,
     UNKNOWN,
@@ -50,7 +51,8 @@ class Parts(NamedTuple):
     dense: Array  # (n, POWERS, N)
     way: Array  # (n, m, nt) directions of slip where they begin
     straight: np.ndarray  # (n, m) bool: slip that keeps its direction
-    number: np.ndarray  # (3,) int64: of the parts; which contact of the mode stopped, or -1; 1: no other ends
+    # (3,) int64: of the parts; which contact of the mode stopped, or -1; 1: no other ends, -1: slip turned
+    number: np.ndarray
 
 
 @kernel
@@ -74,6 +76,8 @@ def slide(motion: Motion, parts: Parts) -> int:
         if code != DONE:
             return code
         parts.t[k + 1], parts.length[k], parts.number[0] = clock[NOW], clock[NOW] - clock[BEFORE], k + 1
+        if k > 0:  # slip that stops asks for ever shorter parts
+            clock[NEXT] *= min(parts.length[k] / parts.length[k - 1], 1.0)
         for i in range(len(motion.y)):
             parts.begun[k, i] = motion.begun[i]
             for power in range(POWERS):
@@ -91,7 +95,7 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
     if short is None:
         return True
     held, width, nv = short.held, found.force.shape[1], len(short.now)
-    v, over = motion.y[nv : 2 * nv], False
+    v, over, turns = motion.y[nv : 2 * nv], False, False
     for i in range(len(held.mu)):
         push, rub = found.force[i, 0], 0.0
         for a in range(1, width):
@@ -115,14 +119,17 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
             turned = 0.0
             for a in range(width - 1):
                 turned += found.way[i, a] * parts.way[0, i, a]
-            over = over or turned < TURNED
+            turns = turns or turned < TURNED
     if parts.number[1] >= 0:
         return True
     for i in range(len(held.mu)):
         if _along(motion, i, v) > short.slowest:  # slower slip would make friction jump
             for a in range(width - 1):
                 held.way[i, a] = found.way[i, a]
-    return over and parts.number[2] == 0
+    if not (over or turns) or parts.number[2] != 0:
+        return False
+    parts.number[2] = 0 if over else -1
+    return True
 
 
 @kernel
