@@ -111,7 +111,7 @@ def compare(problem, n, seed, rng, step=STEP, fields=DATA, **options):
     NaN where decisions changed.
     """
     outcomes = routh.sample(problem, n, seed=seed, **options)
-    exact, (_, chosen) = outcomes.jacobian(), drawn_again(outcomes, problem)
+    exact, (_, chosen) = outcomes.jacobian(list(fields)), drawn_again(outcomes, problem)
     errors = np.full((n, len(fields)), np.nan)
     for column, field in enumerate(fields):
         change = direction(problem, field, rng)
@@ -125,7 +125,7 @@ def compare(problem, n, seed, rng, step=STEP, fields=DATA, **options):
         if np.nanmax(errors[:, column], initial=0.0) > COARSE:  # is it the stencil's error?
             finer = errors_of(outcomes, chosen, field, FINER * change, FINER * derivative) / (FINER * size)
             errors[:, column] = np.fmin(errors[:, column], finer + 0.0 * errors[:, column])
-    none = np.isnan(exact["v"]).any(axis=(1, 2))
+    none = np.isnan(exact[fields[0]]).reshape(n, -1).any(axis=1)
     return errors, exact["one_sided"], none, outcomes.status == routh.Status.SOLVED
 
 
