@@ -221,6 +221,23 @@ def test_slip_that_begins_does_not_turn_back_by_rounding():
     assert verdict.ok, str(verdict)
 
 
+def test_slip_that_comes_to_an_end_by_less_than_rounding_ends():
+    """A foot creeps ever slower, and is below what counts as slip at one look: at the next it has stopped."""
+    model = MujocoModel(mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/ant"))))
+    q = [-0.0008122194643884489, 0.0006277188301846803, 0.5563377125518975, 0.9999999991763971]
+    q += [2.602398192373206e-05, -2.4080717576528237e-05, 1.975040902193238e-05, 0.0001993858409547543]
+    q += [1.0012823267334225, -0.00029755192923301585, -1.0010879694991521, -1.4227741758256711e-05]
+    q += [-1.0008778728802268, 0.0001133855489098927, 1.0010722660229807]
+    v = [-9.392765975886655e-06, 1.1902873796703475e-05, 1.503114433402687e-10, 1.154127338600514e-05]
+    v += [9.10591114169558e-06, -1.5672036470447822e-06, -3.7111074041659405e-05, 4.9212634162200524e-06]
+    v += [6.958565729751063e-06, -4.1668035108239715e-05, 4.173753922389595e-05, 4.913250066667192e-06]
+    v += [-2.332476830512038e-06, -4.1666144360236476e-05]
+    motion = routh.simulate(model, routh.State(q, v), duration=0.02)
+    assert [event.kind for event in motion.events] == ["close", "stick"]
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+
+
 def test_a_foot_that_opens_does_not_stay_for_an_instant(monkeypatch):
     """Where its force vanishes, the mode that has just ended and the one without the foot are as possible."""
     flows, follow = [], flow.run_mode

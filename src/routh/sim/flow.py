@@ -37,7 +37,7 @@ _LOOKS = 4  # at each interval between samples, where compiled code looks
 _PER_STEP, _PER_SHORT_STEP, _PER_IMPLICIT_STEP = 12, 6, 3
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
 _LAST_DIGITS = 1e-14  # share of the time by which an event is put before where its condition is broken
-_ROUNDING = 1e-11  # m/s: slip below this has not begun, and does not turn back
+_ROUNDING = 1e-11  # m/s: slip that was never more has not begun, and does not turn back
 _HALVINGS = 30  # how near to the start of a step a hop is looked for
 MOST_CONTACTS = 8  # of a compiled mode: for more, the linear algebra of SciPy and NumPy is as fast
 
@@ -61,6 +61,8 @@ class Course:
     What is seen of it belongs to its last step, from ``t_old`` to ``t`` (s). ``fastest`` is the greatest
     speed |v|_M so far.
     """
+
+    slipped = np.zeros(1, dtype=bool)  # margins of slip that was once more than rounding
 
     def __init__(
         self,
@@ -256,8 +258,10 @@ def _first_event(course: Course, gap: float, leaving: Set[int]) -> tuple[float, 
     motion, times = course.motion, course.nodes()
     seen = course.looks(times)
     before, now = seen.margin[:-1], seen.margin[1:]
-    # margins of the mode that are broken, or, of slip that was more than rounding, that have changed sign
-    broken = ~(now >= -tolerances.CONTACT_FORCE) | (motion.slides & (before > _ROUNDING) & (now < 0.0))
+    # margins of the mode that are broken, or, of slip that was once more than rounding, have changed sign
+    slipped = course.slipped | np.logical_or.accumulate(motion.slides & (before > _ROUNDING))
+    broken = ~(now >= -tolerances.CONTACT_FORCE) | (slipped & (before > 0.0) & (now < 0.0))
+    course.slipped = slipped[-1]
     if course.knows_stops:
         broken &= ~motion.slides
     falls, gained = seen.rate[:-1] < 0.0, np.diff(seen.rate, axis=0)
