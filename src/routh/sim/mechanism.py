@@ -57,6 +57,7 @@ class Mechanism:
         self._own_terms = getattr(model, "motion_terms", None)
         self._seen: tuple[object, Snapshot] = None, cast("Snapshot", None)
         self.short = np.inf  # s: over so long a step what the model says was last a parabola
+        self.rooms: dict[int, object] = {}  # of short steps, by the number of their contacts
         self._inverted: tuple[Array, Array] | None = None  # the last mass matrix and its inverse
 
     def snapshot(self, t: float, q: Array, v: Array) -> Snapshot:

@@ -16,7 +16,7 @@ from routh import tolerances
 from routh.compiling import bound
 from routh.kernels.motion.forces import At, Held, make_found, respond
 from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short, find_short_forces
-from routh.kernels.motion.sliding import Parts, Sights, look_then, mark, see, slide
+from routh.kernels.motion.sliding import Parts, Sights, look_then, mark, see, slide_then
 from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
 from routh.validation import Array
 
@@ -39,6 +39,38 @@ _CLEARLY, _STILL = (
     0.15,
     0.05,
 )  # shares of what `verify` allows: that samples use, and slip that is none
+
+
+class _Room:
+    """Arrays of short steps with so many contacts, and calls with them, for one step at a time."""
+
+    def __init__(self, motion: ModeMotion, tableau: Array) -> None:
+        m, width, nv, nc = len(motion.contacts), motion.mechanism.width, motion.nv, motion.mechanism.nc
+        h = m * width
+        mixed = np.zeros(2 * h * nv + h + h * h + nv)
+        rows, response, at, delassus, now = np.split(mixed, np.cumsum([h * nv, h * nv, h, h * h]))
+        found = make_found(m, width, nv)._replace(
+            rows=rows.reshape(h, nv), response=response.reshape(h, nv), at=at, delassus=delassus.reshape(h, h)
+        )
+        held = Held(*map(np.zeros_like, motion.held))
+        told, gaps = np.zeros((3, len(mixed))), (np.zeros((3, nc, nv)), np.zeros((3, nc)))
+        self.short = Short(held, NO_SLIP, np.zeros(m), np.zeros(1), told, mixed, now, *gaps)
+        size = 2 * nv + h + 1
+        y0, slope, begun, tried, way = np.zeros((5, size))
+        states = y0, slope, begun, tried, way, np.zeros((POWERS, size)), np.zeros((ALL_STAGES, size))
+        planar, mode, place = cast("PlanarArrays", None), cast("ModeArrays", None), cast("Place", None)
+        self.way = Motion(planar, mode, tableau, np.zeros(7), *states, place, found, self.short)
+        parts = np.zeros(_PARTS + 1), np.zeros(_PARTS), np.zeros((_PARTS, size))
+        ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
+        dense, number = np.zeros((_PARTS, POWERS, size)), np.zeros(4, dtype=np.int64)
+        self.parts, self.when = Parts(*parts, dense, ways, straight, number), np.zeros(1)
+        shapes: tuple[tuple[int, ...], ...] = (nc, width, nv), (nv, nv), (nv,), (nc, width), (nv,)
+        self.at = At(*map(np.zeros, shapes))
+        self.look, self.slide = (
+            bound(look_then, self.way, self.parts, self.when),
+            bound(slide_then, self.way, self.parts),
+        )
+        self.respond = bound(respond, held, self.at, found)
 
 
 class ShortStep:
@@ -66,27 +98,15 @@ class ShortStep:
         self.motion, self.started, self.fastest, self._atol = motion, t, fastest, accuracy[1]
         self.q, self.v = motion.split(y)
         self.impulse = y[motion.nq + motion.nv :]
-        m, width, nv, nc = len(motion.contacts), motion.mechanism.width, motion.nv, motion.mechanism.nc
-        self._nv, h = nv, m * width
-        held = motion.held
-        own = Held(np.arange(m), held.sticks, held.mu, held.way.copy(), held.straight.copy())
-        shapes = (3, h, nv), (3, h, nv), (3, h, h), (3, h), (3, nv), (nv,), (3, nc, nv), (3, nc)
-        room = map(np.zeros, shapes)
-        self._short = Short(own, held.contact, NO_SLIP, np.zeros(m), np.array([length]), *room)
-        size = 2 * nv + h + 1
-        y0, slope, begun, tried, way = np.zeros((5, size))
-        clock = np.array([t, t, 0.0, t + length, length, *(_FINER * share for share in accuracy)])
-        stages = np.zeros((POWERS, size)), np.zeros((ALL_STAGES, size))
-        found = make_found(m, width, nv)
-        planar, mode, place = cast("PlanarArrays", None), cast("ModeArrays", None), cast("Place", None)
-        states = y0, slope, begun, tried, way, *stages
-        self._way = Motion(planar, mode, tableau, clock, *states, place, found, self._short)
-        parts = np.zeros(_PARTS + 1), np.zeros(_PARTS), np.zeros((_PARTS, size))
-        dense = np.zeros((_PARTS, POWERS, size))
-        ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
-        self._parts = Parts(*parts, dense, ways, straight, np.zeros(3, dtype=np.int64))
-        self._when = np.zeros(1)
-        self._look = bound(look_then, self._way, self._parts, self._when)
+        self._nv, self._accuracy = motion.nv, [_FINER * share for share in accuracy]
+        rooms, m = motion.mechanism.rooms, len(motion.contacts)
+        if m not in rooms:
+            rooms[m] = _Room(motion, tableau)
+        self._room = room = cast("_Room", rooms[m])
+        self._short, self._way, self._parts = room.short, room.way, room.parts
+        for own, given in zip(self._short.held, motion.held, strict=True):
+            own[:] = given
+        self._short.length[0], self._parts.number[:], self._short.told[:] = length, 0, 0.0
         self._limit = t + length
         self.reaches = length  # s: over so long a step the model is a parabola
         self.known = self._follow()
@@ -100,11 +120,13 @@ class ShortStep:
     def _follow(self) -> bool:
         """Whether forces are known all the way."""
         short = self._short
-        if not self._ask(0, self.q, self.v, np.zeros(self._nv)) or not self._guess():
+        if not self._ask(0, self.q, self.v, np.zeros(self._nv)):
+            return False
+        self._root = np.sqrt(self._way.found.delassus.diagonal()[:: self.motion.mechanism.width])
+        if not self._guess():
             return False
         guessed, before = self._way.found.acceleration.copy(), None
-        root = np.sqrt(short.delassus[0].diagonal()[:: self.motion.mechanism.width])
-        short.still[:] = _STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * root
+        short.still[:] = _STILL * tolerances.VERIFY_INTEGRATOR * self.fastest * self._root
         for _ in range(_SWEEPS):
             if not self._slide():
                 return False
@@ -142,9 +164,8 @@ class ShortStep:
         off = motion.slope(sample.t, np.concatenate([sample.q, sample.v, self.impulse]))[motion.nq :]
         off = off[: motion.nv] - found.acceleration
         at, rows = mechanism.snapshot(sample.t, sample.q, sample.v), motion.contacts
-        root = np.sqrt(self._short.delassus[0].diagonal()[:: mechanism.width])
         still = tolerances.VERIFY_INTEGRATOR * self.fastest
-        moves = np.abs(at.contact_velocity[rows, 0]) / (still * root)
+        moves = np.abs(at.contact_velocity[rows, 0]) / (still * self._root)
         apart = np.abs(mechanism.model.gaps(at.q)[rows]) / tolerances.VERIFY_GAP
         allowed = tolerances.VERIFY_DYNAMICS * mechanism.speed(at.q, at.free) + 1.5 * still / length
         wrong = float(max(*moves, *apart, mechanism.speed(at.q, off) / allowed)) / _CLEARLY
@@ -172,31 +193,33 @@ class ShortStep:
         way, parts, start = self._way, self._parts, self.started
         end = min(start + _BEYOND * float(self._short.length[0]), self._limit)
         first = float(parts.length[0]) if parts.number[0] else 0.0  # as in the last round
-        way.clock[:5] = start, start, first, end, end - start
+        way.clock[:] = start, start, first, end, end - start, *self._accuracy
         way.y[:] = way.begun[:] = 0.0
         way.y[self._nv : 2 * self._nv] = self.v
         self._short.held.way[:], self._short.held.straight[:] = self.motion.aimed, False
-        code = slide(way, parts)
+        self._room.slide()
         self.t = float(parts.t[parts.number[0]])
-        return bool(code == DONE or self.t > start)
+        return bool(parts.number[3] == DONE or self.t > start)
 
     def _ask(self, k: int, q: Array, v: Array, moved: Array) -> bool:
         """What the model says at a state after a way, as number k of three."""
-        motion, short, found = self.motion, self._short, self._way.found
+        motion, short, room = self.motion, self._short, self._room
         at = motion.mechanism.snapshot(self.started + 0.5 * k * float(short.length[0]), q, v)
-        respond(motion.held, At(at.J, at.inverse_mass, at.free, at.bias, at.v), found)
-        short.rows[k], short.response[k], short.delassus[k] = found.rows, found.response, found.delassus
-        short.at[k], short.free[k], short.normals[k] = found.at, at.free, at.J[:, 0]
+        for own, given in zip(room.at, (at.J, at.inverse_mass, at.free, at.bias, at.v), strict=True):
+            own[:] = given
+        room.respond()
+        short.now[:] = at.free
+        short.told[k], short.normals[k] = short.mixed, at.J[:, 0]
         short.height[k] = motion.mechanism.model.gaps(q) - short.normals[0] @ moved
-        return bool(np.isfinite(found.delassus).all() and np.isfinite(found.at).all())
+        return bool(np.isfinite(short.mixed).all())
 
     def __call__(self, t: float) -> Array:
         """``y`` at a time of the step; the motion takes the directions of slip from there, not from ``y``.
 
         Where slip stops, drift that is removed from ``y`` is more than all of it.
         """
-        self._when[0] = t
-        self._look()
+        self._room.when[0] = t
+        self._room.look()
         self.motion.follow(self._way.found.way)
         way, nv = self._way.way, self._nv
         q = self.motion.mechanism.model.integrate(self.q, way[:nv], 1.0)

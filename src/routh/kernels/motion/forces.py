@@ -42,6 +42,7 @@ class Found(NamedTuple):
     picked: np.ndarray  # (h,) int64: accelerations that vanish
     force: Array  # (m, 1 + nt) N
     unit: Array  # (2, m) of force, N, and of acceleration, m/s^2
+    units: Array  # (2, h) those of unknowns
     acceleration: Array  # (nv,)
     residual: Array  # (1,) share of the mode's equations that cannot be met
     way: Array  # (m, nt) directions of slip now
@@ -61,7 +62,7 @@ class Found(NamedTuple):
 def make_found(m: int, width: int, nv: int) -> Found:
     """Room for a mode of m contacts."""
     h = m * width
-    shapes = [(m, width), (2, m), (nv,), (1,), (m, width - 1), (h, nv), (h, nv), (h,)]
+    shapes = [(m, width), (2, m), (2, h), (nv,), (1,), (m, width - 1), (h, nv), (h, nv), (h,)]
     shapes += [*5 * [(h, h)], *3 * [(h,)]]
     return Found(np.zeros(h, dtype=np.int64), *(np.zeros(shape) for shape in shapes))
 
@@ -99,19 +100,25 @@ def _fill_equations(found: Found, columns: Array, picked: np.ndarray, k: int) ->
     """The equations of k unknowns, in units."""
     width = found.force.shape[1]
     for r in range(k):
-        row = picked[r]
-        unit = found.unit[1, row // width]
-        found.wanted[r] = -found.at[row] / unit
+        for kind in range(2):
+            found.units[kind, r] = found.unit[kind, picked[r] // width]
+        found.wanted[r] = -found.at[picked[r]] / found.units[1, r]
+    for c in range(k):
+        first = picked[c] // width * width  # a column has forces of one contact only
+        for r in range(k):
+            found.given[r, c] = 0.0
+        for b in range(first, first + width):
+            push = columns[b, c] * found.units[0, c]
+            for r in range(k if push != 0.0 else 0):
+                found.given[r, c] += found.delassus[picked[r], b] * push
+    for r in range(k):
         for c in range(k):
-            first = picked[c] // width * width  # a column has forces of one contact only
-            total = 0.0
-            for b in range(first, first + width):
-                total += found.delassus[row, b] * columns[b, c]
-            found.given[r, c] = found.used[r, c] = total * found.unit[0, first // width] / unit
+            found.given[r, c] /= found.units[1, r]
+            found.used[r, c] = found.given[r, c]
 
 
 @kernel
-def _solve(found: Found, picked: np.ndarray, k: int) -> bool:
+def _solve(found: Found, k: int) -> bool:
     """The unknowns in units of force, and what is left of the equations; whether these determine them."""
     A, inverse, wanted, x = found.given, found.inverse, found.wanted, found.unknowns
     regular = k == 1
@@ -133,25 +140,24 @@ def _solve(found: Found, picked: np.ndarray, k: int) -> bool:
             for c in range(k):
                 x[r] += inverse[r, c] * found.right[c]
     if not regular:
-        _share(found, picked, k)
+        _share(found, k)
     found.residual[0] = misfit(A, x, wanted, k)
     return regular
 
 
 @kernel
-def _share(found: Found, picked: np.ndarray, k: int) -> None:
+def _share(found: Found, k: int) -> None:
     """The smallest forces, in N, of contacts that are redundant."""
-    m, width = found.force.shape
     most = 0.0
-    for i in range(m):
+    for i in range(len(found.force)):
         most = max(most, found.unit[0, i])
     for r in range(k):
         found.right[r] = found.wanted[r]
         for c in range(k):
-            found.used[r, c] = found.given[r, c] * most / found.unit[0, picked[c] // width]
+            found.used[r, c] = found.given[r, c] * most / found.units[0, c]
     least(found.used, found.inverse, found.right, found.unknowns, k, SINGULAR)
     for c in range(k):
-        found.unknowns[c] *= most / found.unit[0, picked[c] // width]
+        found.unknowns[c] *= most / found.units[0, c]
 
 
 @kernel
@@ -171,18 +177,21 @@ def _inside(does: np.ndarray, mu: Array, found: Found) -> bool:
 
 
 @kernel
-def _spread(found: Found, columns: Array, picked: np.ndarray, free: Array, k: int) -> None:
+def _spread(found: Found, columns: Array, free: Array, k: int) -> None:
     """Forces of the k unknowns, and the acceleration with them; ``free`` (nv,): the one without."""
     m, width = found.force.shape
     for j in range(len(free)):
         found.acceleration[j] = free[j]
-    for row in range(m * width):
-        total = 0.0
-        for c in range(k):
-            total += columns[row, c] * found.unknowns[c] * found.unit[0, picked[c] // width]
-        found.force[row // width, row % width] = total
-        for j in range(len(free)):
-            found.acceleration[j] += found.response[row, j] * total
+    for c in range(k):
+        found.right[c] = found.unknowns[c] * found.units[0, c]
+    for i in range(m):
+        for a in range(width):
+            total = 0.0
+            for c in range(k):
+                total += columns[i * width + a, c] * found.right[c]
+            found.force[i, a] = total
+            for j in range(len(free)):
+                found.acceleration[j] += found.response[i * width + a, j] * total
 
 
 # any model
@@ -266,9 +275,9 @@ def solve_mode(held: Held, v: Array, free: Array, slowest: float, found: Found) 
     _fill_equations(found, found.columns, found.picked, k)
     if k == 1 and not abs(found.given[0, 0]) > JAMMED:
         return False
-    if not _solve(found, found.picked, k) and not _inside(held.sticks, held.mu, found):
+    if not _solve(found, k) and not _inside(held.sticks, held.mu, found):
         return False
-    _spread(found, found.columns, found.picked, free, k)
+    _spread(found, found.columns, free, k)
     return True
 
 
@@ -411,9 +420,9 @@ def fill_forces(mode: ModeArrays, place: Place, found: Found) -> bool:
         found.unit[0, i] = scale / found.unit[1, i]
         found.unit[1, i] *= scale
     _fill_equations(found, mode.columns, mode.picked, k)
-    if m > 0 and not _solve(found, mode.picked, k) and not _inside(mode.does, mode.friction[0], found):
+    if m > 0 and not _solve(found, k) and not _inside(mode.does, mode.friction[0], found):
         return False
-    _spread(found, mode.columns, mode.picked, place.free, k)
+    _spread(found, mode.columns, place.free, k)
     return True
 
 

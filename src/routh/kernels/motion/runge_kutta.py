@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh.compiling import kernel
+from routh.compiling import kernel, vectors
 from routh.kernels.common.integers import wide
 from routh.kernels.motion.forces import Found, Held, ModeArrays, fill_forces, solve_mode
 from routh.kernels.motion.place import Place, fill_place
@@ -42,17 +42,15 @@ def tableau() -> Array:
 class Short(NamedTuple):
     """A step so short that what a model says there is a parabola: at its start, its middle and its end."""
 
-    held: Held  # the m contacts of the mode, numbered 0 to m - 1; h = m (1 + nt)
-    contact: np.ndarray  # (m,) int64: which of all contacts they are
+    held: Held  # the m contacts of the mode; h = m (1 + nt)
     slowest: float  # m/s, below which slip turns to the way that it began with
     still: Array  # (m,) m/s, below which slip that slows down is none
     length: Array  # (1,) s
-    rows: Array  # (3, h, nv) Jacobians
-    response: Array  # (3, h, nv) M^-1 J^T
-    delassus: Array  # (3, h, h)
-    at: Array  # (3, h) m/s^2, accelerations of contacts without forces
-    free: Array  # (3, nv) those of coordinates
-    now: Array  # (nv,) the last at the time that was last looked at
+    told: Array  # (3, n) what the model says: all of the next
+    # (n,) at the time that was last looked at: rows, response, delassus and at of `Found`, which are parts of
+    # it, then the acceleration without forces
+    mixed: Array
+    now: Array  # (nv,) the last of these
     normals: Array  # (3, nc, nv) Jacobians of the gaps of all contacts
     height: Array  # (3, nc) m, gaps less what the first normals say of the way
 
@@ -119,8 +117,9 @@ def write_slope(motion: Motion, y: Array, slope: Array) -> None:
     nv, width = len(found.acceleration), found.force.shape[1]
     for i in range(nv):
         slope[i], slope[nv + i] = y[nv + i], found.acceleration[i]
-    for a in range(len(found.force) * width):
-        slope[2 * nv + a] = found.force[a // width, a % width]
+    for i in range(len(found.force)):
+        for a in range(width):
+            slope[2 * nv + i * width + a] = found.force[i, a]
     if short is not None:
         slope[len(y) - 1] = 1.0 / short.length[0]
 
@@ -135,19 +134,17 @@ def find_forces(motion: Motion, q: Array, v: Array) -> bool:
 @kernel
 def find_short_forces(short: Short, y: Array, found: Found) -> bool:
     """Forces within a short step; False where they are not known."""
-    h, nv, x = len(found.at), len(short.now), y[len(y) - 1]
-    for p in range(h):
-        for j in range(nv):
-            found.rows[p, j] = parabola(x, short.rows[0, p, j], short.rows[1, p, j], short.rows[2, p, j])
-            answer = short.response
-            found.response[p, j] = parabola(x, answer[0, p, j], answer[1, p, j], answer[2, p, j])
-        for r in range(h):
-            weight = short.delassus
-            found.delassus[p, r] = parabola(x, weight[0, p, r], weight[1, p, r], weight[2, p, r])
-        found.at[p] = parabola(x, short.at[0, p], short.at[1, p], short.at[2, p])
-    for j in range(nv):
-        short.now[j] = parabola(x, short.free[0, j], short.free[1, j], short.free[2, j])
+    nv = len(short.now)
+    _mix(short.told, y[len(y) - 1], short.mixed)
     return solve_mode(short.held, y[nv : 2 * nv], short.now, short.slowest, found)
+
+
+@vectors
+def _mix(told: Array, x: float, mixed: Array) -> None:
+    """`parabola` of many values."""
+    first, middle, last = (1.0 - 2.0 * x) * (1.0 - x), 4.0 * x * (1.0 - x), x * (2.0 * x - 1.0)
+    for i in range(len(mixed)):
+        mixed[i] = first * told[0, i] + middle * told[1, i] + last * told[2, i]
 
 
 @kernel

@@ -51,7 +51,8 @@ class Parts(NamedTuple):
     dense: Array  # (n, POWERS, N)
     way: Array  # (n, m, nt) directions of slip where they begin
     straight: np.ndarray  # (n, m) bool: slip that keeps its direction
-    # (3,) int64: of the parts; which contact of the mode stopped, or -1; 1: no other ends, -1: slip turned
+    # (4,) int64: of the parts; which contact of the mode stopped, or -1; 1: no other ends, -1: slip turned;
+    # DONE, or why it ended
     number: np.ndarray
 
 
@@ -86,6 +87,12 @@ def slide(motion: Motion, parts: Parts) -> int:
         if _ends(motion, parts, k) or clock[NOW] >= clock[END]:
             return DONE
     return DONE
+
+
+@kernel
+def slide_then(motion: Motion, parts: Parts) -> None:
+    """The same, its answer in the parts."""
+    parts.number[3] = slide(motion, parts)
 
 
 @kernel
@@ -332,7 +339,7 @@ def _without_drift(motion: Motion, x: float) -> None:
                 for j in range(nv):
                     value += found.rows[row, j] * moved[j]
             elif row % width == 0:
-                value = _gap(motion, short.contact[row // width], x, moved)
+                value = _gap(motion, short.held.contact[row // width], x, moved)
             found.right[r] = value
             for c in range(k):
                 found.used[r, c] = found.delassus[row, found.picked[c]]

@@ -120,15 +120,15 @@ def _of_slip(held: Held, found: Found) -> float:
 @kernel
 def _keep_mode(found: Found, k: int) -> None:
     """Add to accelerations ``right`` what the mode's forces do so that its equations go on to hold."""
-    h, width = len(found.at), found.force.shape[1]
+    h = len(found.at)
     for p in range(h):
         found.wanted[p] = 0.0
     for c in range(k):
         total = 0.0
         for r in range(k):
             row = found.picked[r]
-            total -= found.inverse[c, r] * found.right[row] / found.unit[1, row // width]
-        total *= found.unit[0, found.picked[c] // width]
+            total -= found.inverse[c, r] * found.right[row] / found.units[1, r]
+        total *= found.units[0, c]
         for p in range(h):
             found.wanted[p] += found.columns[p, c] * total
     for p in range(h):
