@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
-_GROUP_SECONDS = 3.0  # for a bound by groups of contacts, in place of an incomplete set
+_GROUP_SECONDS = 3.0  # for a bound by groups of contacts, in place of an incomplete set; or twice its budget
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 _PIECES = 20_000  # polyhedra that may be stored, unless told otherwise
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
@@ -91,7 +91,7 @@ def exact_set(
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
     start = None if states is None else _starts(auto, states)
-    limits = None if start is not None else (eta, min(seconds, _GROUP_SECONDS))
+    limits = None if start is not None else (eta, min(2.0 * seconds, _GROUP_SECONDS))
     inner = Reach(auto, start=start)
     inner.run(Budget(seconds / 2, pieces, started))
     outer = Reach(auto, eta=simplest(eta, 1e-9 * eta), flows=inner.flows, start=start)
@@ -191,8 +191,7 @@ def _outer_without(
     """A bound in place of the reachable set: by groups, within (eta, seconds), else from energy."""
     grouped = None if limits is None else _by_groups(given, rational, frame.automaton, *limits)
     if grouped is not None:
-        part, radius = grouped
-        return _union([part], frame, radius), "groups of contacts that hardly feel each other"
+        return _union(grouped[0], frame, grouped[1]), "groups of contacts that hardly feel each other"
     return _union(_energy_bound(given, frame.automaton, _room(shift)), frame), "energy and momentum bound"
 
 
@@ -202,7 +201,7 @@ def _room(shift: Displacement) -> Fraction:
 
 def _by_groups(
     given: ImpactProblem, rational: RationalProblem, auto: Automaton, eta: float, seconds: float
-) -> tuple[C_Polyhedron, float] | None:
+) -> tuple[list[C_Polyhedron], float] | None:
     """A bound by groups of contacts, and how far outcomes can be from it; None where none is found."""
     groups = groups_of(given)
     if len(groups) < 2:
@@ -216,8 +215,8 @@ def _by_groups(
         return None
     relaxed = max(eta, max(shift.radius, shift.room) / _SHARE)
     soft, budget = simplest(relaxed, 1e-3 * relaxed), Budget(seconds, _PIECES)
-    part = grouped_bound(near, groups, soft, _room(shift), budget)
-    return None if part is None else (part, shift.radius)
+    parts = grouped_bound(near, groups, soft, _room(shift), budget)
+    return (parts, shift.radius) if parts else None
 
 
 def _energy_bound(problem: ImpactProblem, automaton: Automaton, room: Fraction) -> list[C_Polyhedron]:

@@ -10,18 +10,18 @@ bounds what it adds to the others, so all shrink in turn, from what energy allow
 Then once more with one impulse of the others as a coordinate beside the group's own: the one that changes its
 velocities most, of those that only grow. What it has added stays, where a bound would let it come and go.
 
-The product of the sets in p is cut by what holds of all groups together: nothing penetrates in the end; and
-of two contacts of different groups one is the last to push, which stops there, and then only others push.
+Two groups that follow each other in this way know the same two impulses. Every solution passes a moment at
+which the first has a certain value, and the second is in some part of its range then: in each such case both
+groups are explored from there on. Either foot may be lifted by what the other one pushes late, but not both.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
-from itertools import product as pairs_of
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,6 +55,8 @@ _BITS = 32  # of the numbers of a shortened problem
 _ROUNDS = 8  # times that each group follows from the others
 _SETTLED = 0.98  # share of its width: a round that leaves more of all sets is the last
 _MARGIN = 1e-4  # share of the range of an addition, by which it is widened to a short number
+_PASSED = 0.9  # share of the least that the first of two impulses comes to: its value at the moment of cases
+_PARTS = [Fraction(k, 4) for k in (0, 2, 3, 4)]  # of the second one's range; what is high matters more
 _ENERGY = 1.01  # times what energy allows: relaxed contacts may gain a little
 
 
@@ -109,12 +111,12 @@ class _Reached:
 
     columns: tuple[int, ...]  # the coordinates of p
     ends: C_Polyhedron
-    passed: C_Polyhedron  # on the way there
+    pieces: Sequence[C_Polyhedron]  # on the way there, as they are: with a last coordinate that is 1
 
     @property
     def points(self) -> Array:
-        """Corners of ``passed``, (k, n)."""
-        return Piece(self.passed, np.eye(len(self.columns))).points
+        """Corners of the pieces, (k, n)."""
+        return np.vstack([Piece(piece, np.eye(0)).points[:, :-1] for piece in self.pieces])
 
 
 class _Impulses:
@@ -123,8 +125,11 @@ class _Impulses:
     x are the velocities of all groups' contacts, as many as are independent, and G is their response.
     """
 
-    def __init__(self, auto: Automaton, groups: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, auto: Automaton, groups: Sequence[Sequence[int]], eta: Fraction, room: Fraction
+    ) -> None:
         self.auto, self.groups, self.tools = auto, groups, Reach(auto)
+        self.eta, self.room = eta, room
         self.own: list[slice] = []
         forms: list[Vector] = []
         for group in groups:
@@ -133,16 +138,18 @@ class _Impulses:
             self.own.append(slice(len(forms), len(forms) + len(independent)))
             forms += independent
         self.forms: Matrix = tuple(forms)
+        self.owner = [k for k, own in enumerate(self.own) for _ in range(own.start, own.stop)]
         self.response = product(product(forms, auto.metric), transpose(forms))
+        self.effect = solve(self.forms, self.response)  # z = start + effect p
+        self.cause = solve(self.response, self.forms)  # its inverse
 
     def form(self, row: Row) -> Vector:
         """A form in z as one in (p, 1)."""
-        weights = [x for (x,) in solve(transpose(self.forms), [(x,) for x in _exact(row)])]
-        return (*times(self.response, weights), dot(_exact(row), self.auto.start))
+        return (*times(transpose(self.effect), _exact(row)), dot(_exact(row), self.auto.start))
 
     def force(self, ray: Row) -> Vector:
         """A direction of z' as one of p'."""
-        return tuple(x for (x,) in solve(self.response, [(x,) for x in times(self.forms, _exact(ray))]))
+        return times(self.cause, _exact(ray))
 
     def expression(self, row: Row, constant: Fraction = Fraction(0)) -> Linear_Expression:
         """A positive multiple of ``row . z + constant`` in p."""
@@ -152,7 +159,7 @@ class _Impulses:
 
     def energy_box(self, k: int) -> Array:
         """Corners (2^n, n) of what energy allows for the impulses of group k."""
-        back = solve(self.response, self.forms)[self.own[k]]
+        back = self.cause[self.own[k]]
         rows, before = floats(back), floats([times(back, self.auto.start)])[0]
         width = _ENERGY * np.sqrt(np.einsum("ij,jk,ik->i", rows, self.auto.gram, rows))
         return (
@@ -169,11 +176,8 @@ class _Impulses:
         margin = _MARGIN * (high - low) + 1e-9 * max(abs(low), abs(high), 1e-300)
         return simplest(low - margin, 0.5 * margin), simplest(high + margin, 0.5 * margin)
 
-    def followed(self, k: int, points: Sequence[Array]) -> tuple[int, Fraction] | None:
-        """The coordinate of the others' impulses that changes group k most, and the largest that it can be.
-
-        Of those that only grow; None where there is none.
-        """
+    def followed(self, k: int, points: Sequence[Array]) -> int | None:
+        """The coordinate of the others' impulses that changes group k most, of those that only grow."""
         forces = [self.force(ray) for modes in self.auto.modes for mode in modes for ray in mode.forces]
         forms = [
             floats([self.form(row)])[0] / float(self.auto.units[i])
@@ -185,26 +189,24 @@ class _Impulses:
             for j, most in zip(range(own.start, own.stop), corners.max(axis=0), strict=True):
                 worth = float(most) * max(abs(form[j]) for form in forms)
                 if other != k and worth > best and all(force[j] >= 0 for force in forces):
-                    best, found = worth, (j, simplest(most * (1.0 + 2.0 * _MARGIN), most * _MARGIN))
+                    best, found = worth, j
         return found
 
     def reached(
         self,
         k: int,
         points: Sequence[Array],
-        eta: Fraction,
-        room: Fraction,
         budget: Budget,
         *,
-        follow: bool = False,
+        follow: int | None = None,
+        start: Sequence[Vector] = (),
     ) -> _Reached | None:
         """What group k reaches where the others' impulses are within the hulls of ``points``.
 
-        ``follow``: beside one of those impulses, see `followed`.
+        ``follow``: beside this coordinate of them, see `followed`. ``start``: from the hull of these states.
         """
         auto, own = self.auto, self.own[k]
-        other = self.followed(k, points) if follow else None
-        columns = (*range(own.start, own.stop), *(() if other is None else other[:1]))
+        columns = (*range(own.start, own.stop), *(() if follow is None else (follow,)))
         n, dim = own.stop - own.start, len(columns)
 
         def bounds(row: Row) -> tuple[Vector, Vector]:  # forms in these coordinates and 1
@@ -221,7 +223,7 @@ class _Impulses:
             normals.append(integers(least))
             stretch = next(Fraction(a) / b for a, b in zip(normals[-1], least, strict=True) if b)
             units.append(auto.units[i] * stretch)
-            apart.append((*most[:-1], most[-1] + room * auto.units[i]))
+            apart.append((*most[:-1], most[-1] + self.room * auto.units[i]))
             relaxed = []
             for mode in auto.modes[i]:
                 sliding = len(mode.inside) == 1 and not mode.zero  # in the plane: sticking has the rest
@@ -230,40 +232,67 @@ class _Impulses:
                 forces = tuple(integers((*self.force(ray)[own], *no_force)) for ray in mode.forces)
                 relaxed.append(Mode(mode.pushing, forces=forces, walls=tuple(map(integers, walls))))
             modes.append(tuple(relaxed))
-        if other is not None:  # as a contact, which pushes as long as that impulse is not the largest
+        if follow is not None:  # as a contact, which pushes as long as that impulse is not the largest
             row = (*[Fraction(0)] * n, Fraction(1))
-            normals.append(integers((*row, -other[1])))
-            units.append(other[1] * normals[-1][n])
+            largest = self.largest(follow, points)
+            normals.append(integers((*row, -largest)))
+            units.append(largest * normals[-1][n])
             modes.append((Mode(pushing=False), Mode(pushing=True, forces=(integers((*row, Fraction(0))),))))
         gram = np.eye(dim + 1)
         gram[:n, :n] = np.linalg.inv(floats([row[own] for row in self.response[own]])) * float(auto.energy)
-        start = (*[Fraction(0)] * dim, Fraction(1))
+        nothing = (*[Fraction(0)] * dim, Fraction(1))
         reach = Reach(
             replace(
                 auto,
                 dim=dim + 1,
-                start=start,
+                start=nothing,
                 normals=tuple(normals),
                 modes=tuple(modes),
                 units=tuple(units),
                 gram=gram,
             ),
-            eta=eta,
+            eta=self.eta,
+            start=start or [nothing],
         )
         if not reach.run(budget):
             return None
-        passed, ends = (reach.ppl.C_Polyhedron(dim, "empty") for _ in range(2))
-        pieces = [piece.poly for cell in reach.cells.values() for piece in cell.pieces]
-        for poly in (reach.point(start), *pieces):
-            for whole, kept in ((passed, ()), (ends, apart)):
-                part = reach.ppl.C_Polyhedron(poly)
-                for form in kept:
-                    part.add_constraint(reach.form(integers(form)) >= 0)
-                part.remove_higher_space_dimensions(dim)
-                whole.poly_hull_assign(part)
-        if not passed.is_bounded() or ends.is_empty():
-            return None
-        return _Reached(columns, ends, passed)
+        pieces = [hull(reach.ppl, start or [nothing])]
+        pieces += [piece.poly for cell in reach.cells.values() for piece in cell.pieces]
+        ends = reach.ppl.C_Polyhedron(dim, "empty")
+        for piece in pieces:
+            part = reach.ppl.C_Polyhedron(piece)
+            for form in apart:
+                part.add_constraint(reach.form(integers(form)) >= 0)
+            part.remove_higher_space_dimensions(dim)
+            ends.poly_hull_assign(part)
+        return _Reached(columns, ends, pieces) if all(piece.is_bounded() for piece in pieces) else None
+
+    def largest(self, j: int, points: Sequence[Array]) -> Fraction:
+        """A little more than the largest value of a coordinate of p."""
+        k = self.owner[j]
+        most = points[k][:, j - self.own[k].start].max()
+        return simplest(most * (1.0 + 2.0 * _MARGIN), most * _MARGIN)
+
+    def states(self, reached: _Reached, limits: Mapping[int, tuple[Fraction, Fraction]]) -> list[Vector]:
+        """Corners of the states on the way in which those coordinates of p that are known lie in limits."""
+        ppl, corners = self.tools.ppl, []
+        for piece in reached.pieces:
+            part = ppl.C_Polyhedron(piece)
+            for j, (low, high) in limits.items():
+                if j in reached.columns:
+                    x = ppl.Variable(reached.columns.index(j))
+                    part.add_constraint(x * low.denominator >= low.numerator)
+                    part.add_constraint(x * high.denominator <= high.numerator)
+            corners += self.corners(part)
+        return corners
+
+    def corners(self, part: C_Polyhedron) -> list[Vector]:
+        """Corners of a polytope, exact."""
+        number = type(self.auto.start[0])
+        return [
+            tuple(number(x) / number(corner.divisor()) for x in corner.coefficients())
+            for corner in part.minimized_generators()
+        ]
 
     def joined(self, parts: Sequence[tuple[Sequence[int], C_Polyhedron]]) -> C_Polyhedron:
         """What sets of some coordinates each leave of p."""
@@ -278,58 +307,72 @@ class _Impulses:
                 whole.add_constraint(form == 0 if c.is_equality() else form >= 0)
         return whole
 
-    def cut_after_the_last_of(
-        self, pair: Sequence[int], bound: C_Polyhedron, passed: C_Polyhedron, eta: Fraction
-    ) -> None:
-        """Cut the bound at the contacts' largest velocities once neither of the pair pushes any more."""
-        auto, ppl = self.auto, self.tools.ppl
-        if all(dot(_exact(auto.normals[i]), auto.start) > 0 for i in pair):
-            return  # they may never push
-        rays = ppl.Generator_System()
-        for i, modes in enumerate(auto.modes):
-            for ray in dict.fromkeys(ray for mode in modes for ray in mode.forces) if i not in pair else ():
-                rays.insert(ppl.ray(ppl.Linear_Expression(integers(self.force(ray)), 0)))
-        cases = []
-        for last in pair:
-            part = ppl.C_Polyhedron(passed)
-            part.add_constraint(self.expression(auto.normals[last], -eta * auto.units[last]) <= 0)
-            if not part.is_empty():
-                part.add_generators(rays)
-                part.intersection_assign(bound)
-                cases.append(part)
-        looked_at = dict.fromkeys(row for i in range(len(auto.modes)) for row in _forms(auto, i))
-        for row in looked_at:
-            form = self.expression(row)
-            for side in (form, -form):
-                tops = [case.maximize(side) for case in cases if not case.is_empty()]
-                if tops:
-                    top = max(Fraction(int(top["sup_n"]), int(top["sup_d"])) for top in tops)
-                    bound.add_constraint(side * top.denominator <= top.numerator)
+    def cases(
+        self,
+        passed: Sequence[_Reached],
+        follows: Sequence[int | None],
+        points: Sequence[Array],
+        budget: Budget,
+    ) -> list[list[_Reached]]:
+        """What two groups that follow each other's impulses reach, in cases of which every solution is one.
+
+        The first impulse is the one that is known best in the end. A case is how far the second one has come
+        at the moment at which the first has a value that it always passes. One case without anything
+        where no two groups follow each other, or time runs out.
+        """
+        best, chosen = 0.0, None
+        for first, second in permutations(range(len(passed)), 2):
+            i, j = follows[second], follows[first]
+            if i is not None and j is not None and (self.owner[i], self.owner[j]) == (first, second):
+                at = passed[first].columns.index(i)
+                least = min((float(corner[at]) for corner in self.corners(passed[first].ends)), default=0.0)
+                share = least / float(self.largest(i, points))
+                if share > best:
+                    best, chosen = share, (first, second, i, j, simplest(_PASSED * least, 0.01 * least))
+        if chosen is None:
+            return [[]]
+        first, second, i, j, moment = chosen
+        found = []
+        for parts in pairwise(self.largest(j, points) * part for part in _PARTS):
+            starts = [self.states(reached, {i: (moment, moment), j: parts}) for reached in passed]
+            known, now = [], list(points)
+            for k in (second, first) if starts[first] and starts[second] else ():
+                n = self.own[k].stop - self.own[k].start
+                follow = follows[k] if len(passed[k].columns) > n else None
+                after = self.reached(k, now, budget, follow=follow, start=starts[k])
+                if after is None:
+                    return [[]]
+                known.append(after)
+                now[k] = after.points[:, :n]
+            found += [known] if known else []
+        return found
 
     def velocities(self, part: C_Polyhedron) -> C_Polyhedron:
-        """A polytope in p as one in z."""
-        back, number = solve(self.forms, self.response), type(self.auto.start[0])
-        corners = []
-        for corner in part.minimized_generators():
-            moved = times(back, [number(x) / number(corner.divisor()) for x in corner.coefficients()])
-            corners.append(tuple(a + b for a, b in zip(self.auto.start, moved, strict=True)))
-        return hull(self.tools.ppl, corners)
+        """A polytope in p as one in z: its facets, which are far fewer than its corners."""
+        ppl, back = self.tools.ppl, transpose(self.cause)
+        whole = ppl.C_Polyhedron(self.auto.dim)
+        for c in part.minimized_constraints():
+            form_in_z = times(back, [Fraction(int(x)) for x in c.coefficients()])
+            *row, last = integers((*form_in_z, int(c.inhomogeneous_term()) - dot(form_in_z, self.auto.start)))
+            form = ppl.Linear_Expression(row, last)
+            whole.add_constraint(form == 0 if c.is_equality() else form >= 0)
+        return whole
 
 
 def grouped_bound(
     auto: Automaton, groups: Sequence[Sequence[int]], eta: Fraction, room: Fraction, budget: Budget
-) -> C_Polyhedron | None:
-    """A polytope in z that holds every outcome of the automaton; None where none is found in time.
+) -> list[C_Polyhedron]:
+    """Polytopes in z that hold every outcome of the automaton; none where no bound is found in time.
 
     ``room`` is what normal velocities may be off by in the end, as a share of the contacts' units.
     """
-    frame = _Impulses(auto, groups)
+    frame = _Impulses(auto, groups, eta, room)
     if len(frame.forms) != auto.dim:
-        return None  # the groups' velocities depend on each other
+        return []  # the groups' velocities depend on each other
     points = [frame.energy_box(k) for k in range(len(groups))]
     found: list[_Reached] = []
     for _ in range(_ROUNDS):
-        parts = [frame.reached(k, points, eta, room, budget) for k in range(len(groups))]
+        parts = [frame.reached(k, points, budget) for k in range(len(groups))]
         whole = [part for part in parts if part is not None]
         if len(whole) < len(groups):
             break
@@ -340,18 +383,20 @@ def grouped_bound(
         ):
             break
     if not found:
-        return None
-    finer = [frame.reached(k, points, eta, room, budget.half, follow=True) for k in range(len(groups))]
-    known = [*found, *(part for part in finer if part is not None)]
-    bound = frame.joined([(part.columns, part.ends) for part in known])
-    for row, unit in zip(auto.normals, auto.units, strict=True):
-        bound.add_constraint(frame.expression(row, room * unit) >= 0)
-    passed = frame.joined([(part.columns, part.passed) for part in found])
-    for first, second in combinations(groups, 2):
-        for pair in pairs_of(first, second):
-            if not budget.spent(0):
-                frame.cut_after_the_last_of(pair, bound, passed, eta)
-    return None if bound.is_empty() else frame.velocities(bound)
+        return []
+    follows = [frame.followed(k, points) for k in range(len(groups))]
+    finer = [
+        None if j is None else frame.reached(k, points, budget.half, follow=j) for k, j in enumerate(follows)
+    ]
+    passed = [part or coarser for part, coarser in zip(finer, found, strict=True)]
+    bounds = []
+    for case in frame.cases(passed, follows, points, budget):
+        bound = frame.joined([(part.columns, part.ends) for part in (*found, *passed, *case)])
+        for row, unit in zip(auto.normals, auto.units, strict=True):
+            bound.add_constraint(frame.expression(row, room * unit) >= 0)
+        if not bound.is_empty():
+            bounds.append(frame.velocities(bound))
+    return bounds
 
 
 def _forms(auto: Automaton, contact: int) -> list[Row]:
