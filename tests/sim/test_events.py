@@ -9,8 +9,11 @@ import pytest
 import routh
 from routh.laws import ImpactPath, ImpactResult, Newton, SetValued, Simultaneous
 from routh.models.planar import DiscContact, PlanarModel, PlaneContact, box, corners, disc
+from routh.models.simultaneity import Simultaneity
 from routh.sim import verify, zeno
+from routh.sim.event_driven import Run, RunSettings
 from routh.sim.flow import Course, _first_event
+from routh.sim.mechanism import Mechanism
 from routh.sim.mode_motion import Look
 
 
@@ -321,6 +324,21 @@ class Thrown(Course):
         """The first one between 0 and a time."""
         self.nodes = lambda: [0.0, until]
         return _first_event(self, 1e-9, leaving)
+
+
+def test_an_impact_begins_with_the_velocity_that_is_recorded():
+    """A mode that ends at once leaves a trace in the velocity, which no impulse of the impact explains."""
+    model, state = falling_block(height=0.0)
+    asked = {"rtol": 1e-9, "atol": 1e-10, "max_step": 1e-3, "gap": 1e-9, "end": 1e-3, "sample_dt": 1e-3}
+    rest = {"max_events": 10, "law": Simultaneous(), "rng": np.random.default_rng(0)}
+    start = routh.State(state.q, [0.3, -0.1, 0.0])
+    run = Run(Mechanism(model), start, RunSettings(simultaneity=Simultaneity(), **asked, **rest))
+    run.v = run.v + np.array([1e-7, 0.0, 0.0])
+    run._advance()
+    motion = run.record.trajectory()
+    assert [event.kind for event in motion.events] == ["impact"]
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
 
 
 @pytest.mark.parametrize("begins", [0.0, 7e-18, -7e-18])

@@ -25,8 +25,8 @@ def plank(mu=0.5):
 LYING = np.array([0.0, 0.5 * HEIGHT, 0.0])
 
 
-def settled(v, q=LYING, mu=0.5, end=1.0):
-    return settle(Mechanism(plank(mu)), 0.0, q, np.array(v), np.full(2, 1e-15), Simultaneous(), end)
+def settled(v, q=LYING, mu=0.5, end=1.0, most=0.0):
+    return settle(Mechanism(plank(mu)), 0.0, q, np.array(v), np.full(2, 1e-15), Simultaneous(), end, most)
 
 
 @pytest.mark.parametrize("slip", [0.0, 3e-5, -2e-3])
@@ -50,6 +50,9 @@ def test_what_speaks_against_it():
     assert settled([0.0, -1e-5, 0.0], end=1e-7) is None  # the motion ends before
     over = LYING + np.array([0.0, 0.5e-9, 1.5e-9])  # A is closed, B 1.25e-9 m open, which closes in the step
     assert settled([0.0, -1e-5, 0.0], q=over) is None
+    loss = 0.5 * 1e-10  # J
+    assert settled([0.0, -1e-5, 0.0], most=-0.9 * loss) is not None
+    assert settled([0.0, -1e-5, 0.0], most=-1.1 * loss) is None  # it gains more than it may
 
 
 @pytest.mark.parametrize(("fall", "rests"), [(2e-5, True), (1e-4, False)])
@@ -61,7 +64,7 @@ def test_what_flies_on_slowly_rests_within_the_longest_step(fall, rests):
     mechanism = Mechanism(PlanarModel([box("block", width, height, mass=1.0)], contacts))
     v = fall / width * np.array([-0.5 * height, -0.5 * width, 1.0])  # A falls, the block turns about B
     found = settle(
-        mechanism, 0.0, np.array([0.0, 0.5 * height, 0.0]), v, np.full(2, 1e-15), Simultaneous(), 1.0
+        mechanism, 0.0, np.array([0.0, 0.5 * height, 0.0]), v, np.full(2, 1e-15), Simultaneous(), 1.0, 0.0
     )
     flies = float(mechanism.normal_velocity(found.q, found.v)[1])
     if rests:

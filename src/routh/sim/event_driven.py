@@ -264,7 +264,12 @@ class Run:
         return {self.mechanism.names[i]: held.get(i, ContactMode.SEPARATES).word for i in resting}
 
     def _impact(self, without_collision: tuple[int, ...]) -> None:
-        """Let the law resolve an impact of all simultaneous contacts; t and q stand still (HP23 (49))."""
+        """Let the law resolve an impact of all simultaneous contacts; t and q stand still (HP23 (49)).
+
+        It begins with the velocity that stands in the record: a mode that ended at once has left a trace in
+        ``v``, by what the mode took for none, and no impulse would explain that.
+        """
+        self.v = self.record.v[-1].copy()
         if not without_collision and self._settles():
             return None
         problem, rows = self._colliding()
@@ -308,7 +313,8 @@ class Run:
             return False
         stopping = Simultaneous(friction=law.friction, facets=law.facets)
         noise, end = self._contacts()[2], self.settings.end
-        found = settle(self.mechanism, self.t, self.q, self.v, noise, stopping, end)
+        most = 0.5 * tolerances.VERIFY_ENERGY * self.fastest**2
+        found = settle(self.mechanism, self.t, self.q, self.v, noise, stopping, end, most)
         if found is None or not self.record.s[-1] + (found.t - self.t) > self.record.s[-1]:
             return False
         self.t, self.q, self.v = found.t, found.q, found.v

@@ -14,6 +14,7 @@ import numpy as np
 
 from routh import tolerances
 from routh.laws import Simultaneous
+from routh.models.base import Model
 from routh.problem import ImpactProblem
 from routh.sim.mechanism import Mechanism
 from routh.status import Status
@@ -36,7 +37,14 @@ class Settled:
 
 
 def settle(
-    mechanism: Mechanism, t: float, q: Array, v: Array, noise: Array, law: Simultaneous, end: float
+    mechanism: Mechanism,
+    t: float,
+    q: Array,
+    v: Array,
+    noise: Array,
+    law: Simultaneous,
+    end: float,
+    most: float,
 ) -> Settled | None:
     """The state after the hops of now, at most at ``end`` (s); None where something speaks against it.
 
@@ -44,6 +52,7 @@ def settle(
     more than what a hop of `tolerances.CLOSED_GAP` brings; ``noise`` (nc,) m/s are velocities that are none.
     The step is two such hops long. If contacts still fly then, as they do where feet carry each other, it is
     tried whether the longest step brings all to rest, if none can rise above `tolerances.CLOSED_GAP` in it.
+    No step may gain more energy than ``most`` (J), as one of first order could.
     """
     normal = mechanism.normal_velocity(q, v)
     closed = mechanism.model.gaps(q) <= tolerances.CLOSED_GAP
@@ -55,16 +64,30 @@ def settle(
     if not length < min(tolerances.SETTLING, end - t):
         return None
     found = _stepped(mechanism, t, q, v, noise, law, length)
-    if found is None or hops[list(found.contacts)].sum() < hops.sum():
+    if (
+        found is None
+        or _gained(mechanism.model, q, v, found) > most
+        or hops[list(found.contacts)].sum() < hops.sum()
+    ):
         return None
     flying = mechanism.normal_velocity(found.q, found.v)
     flies = closed & (flying > noise)
     low = np.all(0.25 * _LONGEST * flying[flies] < tolerances.CLOSED_GAP)
     if length < _LONGEST < end - t and flies.any() and low:
         longer = _stepped(mechanism, t, q, v, noise, law, _LONGEST)
-        if longer is not None and len(longer.contacts) == closed.sum():
+        all_rest = longer is not None and len(longer.contacts) == closed.sum()
+        if longer is not None and all_rest and _gained(mechanism.model, q, v, longer) <= most:
             found = longer
     return found
+
+
+def _gained(model: Model, q: Array, v: Array, found: Settled) -> float:
+    """Energy after less that before, J; 0 where the model does not know its potential."""
+    potential = getattr(model, "potential", None)
+    if potential is None:
+        return 0.0
+    (before, after) = (0.5 * v @ model.mass(q) @ v + potential(q) for q, v in ((q, v), (found.q, found.v)))
+    return float(after - before)
 
 
 def _stepped(

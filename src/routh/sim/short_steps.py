@@ -167,8 +167,9 @@ class ShortStep:
         still = tolerances.VERIFY_INTEGRATOR * self.fastest
         moves = np.abs(at.contact_velocity[rows, 0]) / (still * self._root)
         apart = np.abs(mechanism.model.gaps(at.q)[rows]) / tolerances.VERIFY_GAP
+        drift = float(np.abs(self(sample.t)[: motion.nq] - at.q).max()) / tolerances.VERIFY_INTEGRATOR
         allowed = tolerances.VERIFY_DYNAMICS * mechanism.speed(at.q, at.free) + 1.5 * still / length
-        wrong = float(max(*moves, *apart, mechanism.speed(at.q, off) / allowed)) / _CLEARLY
+        wrong = float(max(*moves, *apart, drift, mechanism.speed(at.q, off) / allowed)) / _CLEARLY
         share = min(max(wrong, 1e-9) ** (-1.0 / 3.0), _MOST_LONGER)
         return 1.0 if wrong <= 1.0 and _CAUTION * share < 1.0 else max(_CAUTION * share, _LEAST)
 
