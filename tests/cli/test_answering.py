@@ -299,6 +299,22 @@ def test_that_there_is_no_result_is_told_although_nobody_reads(tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
 
 
+def test_a_warning_is_a_sentence_without_the_source_that_noticed_it(tmp_path):
+    pytest.importorskip("mujoco")
+    link = """<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="{}" ixy="0" ixz="0"
+      iyz="0"/></inertial><collision><geometry><sphere radius="0.1"/></geometry></collision></link>"""
+    hinge = '<joint name="hip" type="continuous"><parent link="trunk"/><child link="rod"/></joint>'
+    (tmp_path / "r.urdf").write_text(
+        f'<robot name="r">{link.format("trunk", 1)}{link.format("rod", 0)}{hinge}</robot>'
+    )
+    words = [sys.executable, "-m", "routh", "impact", "r.urdf", "--drop", "1", "--samples", "8"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("routh: warning: ")
+    assert "made positive" in line
+    assert "drop.py" not in line
+
+
 def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_command):
     words = ("run", "rocking-block", "--no-picture", "--samples", "200")
     code, out, _ = routh_command(*words, "--max-steps", "2")

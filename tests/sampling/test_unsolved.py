@@ -89,6 +89,14 @@ def test_what_is_proposed_helps_against_the_failure(whole, status, settings, hin
     assert hint in replace(bad, settings=settings).answer().lines()[1]
 
 
+def test_more_time_is_no_advice_where_every_finished_sample_failed(whole):
+    none, _ = spoilt(whole, 1.0, Status.OUT_OF_TIME)
+    assert "a larger budget" in none.answer().lines()[1]
+    status = none.status.copy()
+    status[:3] = Status.JAMMED
+    assert "less friction" in replace(none, status=status).answer().lines()[1]
+
+
 def test_rows_of_a_batch_are_judged_likewise():
     problem = routh.systems.get("rocking-block").problem
     drawn = routh.sample(routh.ImpactBatch.from_problems([problem, problem]), 40, seed=0)

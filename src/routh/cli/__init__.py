@@ -13,6 +13,7 @@ def main() -> None:
     """The program ``routh``."""
     exits.open_closed_streams()
     exits.stop_promptly()
+    exits.warn_in_one_line()
     gc.set_threshold(50_000, 20, 20)  # imports make many objects and no garbage
     atexit.register(gc.freeze)  # else the interpreter searches them all for garbage before it ends: 0.3 s
     run_command()

@@ -1,4 +1,4 @@
-"""How a command ends: exit codes, errors in one line, closed pipes in silence, Ctrl-C within a second."""
+"""How a command ends: exit codes, errors and warnings in one line, closed pipes in silence, prompt Ctrl-C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
@@ -60,6 +61,11 @@ def explain(error: Exception) -> str | None:
         return None
     as_options = re.sub(r"\((\w+)=\)", lambda name: f"(--{name[1].replace('_', '-')})", found)
     return for_terminal(as_options)
+
+
+def warn_in_one_line() -> None:
+    """Show warnings as errors are shown: a sentence, without the place in routh's source that noticed it."""
+    warnings.showwarning = lambda message, *_, **__: say(f"routh: warning: {for_terminal(message)}")
 
 
 def stop_promptly() -> None:

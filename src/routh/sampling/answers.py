@@ -138,8 +138,10 @@ class Answer:
         return [f"{only} ({why}).", f"Try {self._to_try()}.{left}"]
 
     def _to_try(self) -> str:
-        """What helps against the most frequent failure."""
-        status = max(self.failed, key=lambda one: self.failed[one])
+        """What helps against the most frequent failure: not more time, where every finished sample failed."""
+        ended = [one for one in self.failed if one is not Status.OUT_OF_TIME]
+        solved = sum(self.failed.values()) < self.samples
+        status = max(self.failed if solved or not ended else ended, key=lambda one: self.failed[one])
         by_steps = self.drawn.get("method", "algorithm1") == "algorithm1"
         if status is Status.OUT_OF_TIME:
             return "a larger budget, or fewer samples"
