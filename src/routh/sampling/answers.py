@@ -446,15 +446,18 @@ def mode_names(outcomes: Sampled, contacts: Sequence[str] = ()) -> tuple[list[st
 
 
 def _combination(modes: tuple[int, ...], names: Sequence[str]) -> str:
-    """What the contacts do, those that touch by name: "LF, RH stick, 2 separate"."""
+    """What the contacts do, those that touch by name: "LF, RH stick, 2 others separate"."""
     parts: dict[int, list[str]] = {}
     for mode, name in zip(modes, names, strict=True):
         parts.setdefault(mode, []).append(name)
-    told = []
+    told: list[str] = []
     for mode, who in sorted(parts.items(), reverse=True):
         word = ContactMode(mode).word
         by_name = len(who) == 1 or (mode != ContactMode.SEPARATES and len(who) <= _MOST_CONTACTS)
-        told.append(f"{', '.join(who) if by_name else len(who)} {word if len(who) == 1 else word[:-1]}")
+        counted = (
+            f"{len(who)} others" if told else str(len(who))
+        )  # "foot 2 sticks, 3 separate" has two readings
+        told.append(f"{', '.join(who) if by_name else counted} {word if len(who) == 1 else word[:-1]}")
     return ", ".join(told)
 
 
