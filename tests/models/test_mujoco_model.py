@@ -90,6 +90,7 @@ def test_one_evaluation_tells_what_several_do(xml):
     wanted = model.inverse_mass(q), model.bias(q, v, u), np.concatenate([Jn[:, None], Jt], axis=1), bias
     for mine, theirs in zip(found, wanted, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found[2][model.loose], model._rows(model._places), rtol=0, atol=1e-12)
 
 
 def test_contacts_are_listed_in_advance():

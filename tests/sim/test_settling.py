@@ -9,7 +9,11 @@ import routh
 from routh import tolerances
 from routh.laws import Simultaneous
 from routh.models.planar import PlanarModel, PlaneContact, box
-from routh.sim import Event, verify
+from routh.models.spatial import PlaneContact as PointOnPlane
+from routh.models.spatial import SpatialModel
+from routh.models.spatial import box as spatial_box
+from routh.problem import ImpactProblem
+from routh.sim import Event, settling, verify
 from routh.sim.mechanism import Mechanism
 from routh.sim.settling import settle
 
@@ -53,6 +57,26 @@ def test_what_speaks_against_it():
     loss = 0.5 * 1e-10  # J
     assert settled([0.0, -1e-5, 0.0], most=-0.9 * loss) is not None
     assert settled([0.0, -1e-5, 0.0], most=-1.1 * loss) is None  # it gains more than it may
+
+
+@pytest.mark.parametrize("most", [100.0, 0.0])
+def test_compiled_code_stops_what_the_law_stops(monkeypatch, most):
+    """A box comes down on three of its corners; impulses beyond what compiled code may find go to the law."""
+    corners = np.array([[0.5, 0.4, -0.2], [-0.5, 0.3, -0.2], [0.1, -0.4, -0.2]])
+    contacts = [PointOnPlane(f"c{k}", "box", point=point, mu=0.3) for k, point in enumerate(corners)]
+    model = SpatialModel([spatial_box("box", (1.0, 0.8, 0.4), mass=2.0)], contacts)
+    Jn, Jt = model.jacobians(np.r_[0.0, 0.0, 0.2, 1.0, np.zeros(3)])
+    v = np.r_[1e-5, 2e-6, -1e-5, 3e-6, -2e-6, 1e-6]
+    problem = ImpactProblem(model.mass(np.r_[0.0, 0.0, 0.2, 1.0, np.zeros(3)]), Jn, Jt, np.full(3, 0.3), v)
+    asked = []
+    law = Simultaneous()
+    monkeypatch.setattr(Simultaneous, "resolve", lambda *a, f=Simultaneous.resolve: asked.append(a) or f(*a))
+    monkeypatch.setattr(settling, "_MOST", most)
+    found, impulse = settling._stopped(problem, law)
+    assert bool(asked) == (most == 0.0)
+    wanted = law(problem)
+    np.testing.assert_allclose(found, wanted.v, rtol=0, atol=1e-10 * problem.speed)
+    np.testing.assert_allclose(problem.apply(impulse), found, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(("fall", "rests"), [(2e-5, True), (1e-4, False)])

@@ -78,7 +78,8 @@ class Ground:
         nc: int,
     ) -> None:
         parents = np.asarray(model.body_parentid)
-        moved = np.zeros((model.nbody, model.nv), dtype=bool)
+        self._root = np.asarray(model.body_rootid).astype(np.int64)
+        self._moved = moved = np.zeros((model.nbody, model.nv), dtype=bool)
         for body in range(1, model.nbody):  # parents come first
             moved[body] = moved[parents[body]]
             first = int(model.body_dofadr[body])
@@ -91,7 +92,7 @@ class Ground:
             np.concatenate([row, ends]).astype(np.int64),
             places.geom2.astype(np.int64),
             body,
-            np.asarray(model.body_rootid)[body].astype(np.int64),
+            self._root[body],
             moved[body],
             places.offset.copy(),
             places.radius.copy(),
@@ -120,6 +121,14 @@ class Ground:
         if self._fill is None:
             self._fill = bound(fill_all, self.arrays, self._seen, self.point, self.gap, self.J, self.bias)
         self._fill()
+
+    def between(self, where: Places, frames: Array) -> Array:
+        """Velocities of second points less those of first ones, along frames (n, 1 + nt, 3): rows for v."""
+        bodies = np.array([where.body1, where.body2])
+        rows = np.zeros((*frames.shape[:2], self.J.shape[2]))
+        points = np.array([where.on1, where.on2])
+        fill_between(self._seen, self._root[bodies], self._moved[bodies], points, frames, rows)
+        return rows
 
     def __getstate__(self) -> dict[str, object]:
         """What is copied to other processes: not what looks at an MjData of this one."""
@@ -156,24 +165,49 @@ def fill_gaps(ground: GroundArrays, seen: Watched, point: Array, gap: Array) -> 
 @kernel
 def fill_rows(ground: GroundArrays, seen: Watched, point: Array, J: Array) -> None:
     """Velocities of the points along normal and tangents; J (nc, 1 + nt, nv) is zero before."""
-    n, width, nv = len(ground.geom), J.shape[1], J.shape[2]
-    cdof, subtree_com = seen.cdof, seen.subtree_com
+    n = len(ground.geom)
     for i in range(n):
-        root = ground.root[i]
-        x = point[i, 0] - subtree_com[root, 0]
-        y = point[i, 1] - subtree_com[root, 1]
-        z = point[i, 2] - subtree_com[root, 2]
-        for j in range(nv):
-            if ground.moves[i, j]:
-                u = cdof[j, 3] + cdof[j, 1] * z - cdof[j, 2] * y
-                v = cdof[j, 4] + cdof[j, 2] * x - cdof[j, 0] * z
-                w = cdof[j, 5] + cdof[j, 0] * y - cdof[j, 1] * x
-                for a in range(width):
-                    along = ground.frame[i, a]
-                    J[ground.row[i], a, j] = along[0] * u + along[1] * v + along[2] * w
+        fill_row(seen, ground.root[i], ground.moves[i], point[i], ground.frame[i], 0.0, 1.0, J[ground.row[i]])
     ends = ground.limits
     for k in range(len(ends.dof)):
         J[ground.row[n + k], 0, ends.dof[k]] = ends.sign[k]
+
+
+@kernel
+def fill_row(
+    seen: Watched,
+    root: int,
+    moves: np.ndarray,
+    point: Array,
+    frame: Array,
+    kept: float,
+    sign: float,
+    J: Array,
+) -> None:
+    """Velocity of a point along normal and tangents times a sign, and a share of what J (1 + nt, nv) was."""
+    cdof, width = seen.cdof, J.shape[0]
+    x = point[0] - seen.subtree_com[root, 0]
+    y = point[1] - seen.subtree_com[root, 1]
+    z = point[2] - seen.subtree_com[root, 2]
+    for j in range(J.shape[1]):
+        if moves[j]:
+            u = cdof[j, 3] + cdof[j, 1] * z - cdof[j, 2] * y
+            v = cdof[j, 4] + cdof[j, 2] * x - cdof[j, 0] * z
+            w = cdof[j, 5] + cdof[j, 0] * y - cdof[j, 1] * x
+            for a in range(width):
+                along = frame[a, 0] * u + frame[a, 1] * v + frame[a, 2] * w
+                J[a, j] = kept * J[a, j] + sign * along
+
+
+@kernel
+def fill_between(
+    seen: Watched, root: np.ndarray, moves: np.ndarray, points: Array, frame: Array, J: Array
+) -> None:
+    """Velocities of second points less those of first ones, points (2, n, 3) m; J (n, 1 + nt, nv) is zero."""
+    for i in range(len(J)):
+        for side in range(2):
+            sign = 2.0 * side - 1.0
+            fill_row(seen, root[side, i], moves[side, i], points[side, i], frame[i], 1.0, sign, J[i])
 
 
 @kernel

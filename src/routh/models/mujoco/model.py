@@ -185,7 +185,7 @@ class MujocoModel(WithImpacts):
         self._look(q)
         J = self.ground.J.copy()
         if len(self.loose):
-            J[self.loose] = self._rows(self._places)
+            J[self.loose] = self.ground.between(self._places, self._frames(self._places))
         return J[:, 0], J[:, 1:]
 
     def jacobian_bias(self, q: ArrayLike, v: ArrayLike) -> Array:
@@ -219,7 +219,7 @@ class MujocoModel(WithImpacts):
         self._fill()
         J, found = self.ground.J.copy(), self.ground.bias.copy()
         if len(self.loose):
-            J[self.loose] = self._rows(self._places)
+            J[self.loose] = self.ground.between(self._places, self._frames(self._places))
             found[self.loose] = self._loose_bias(q, v, NEAR)
         return inverse, force, J, found
 
@@ -230,7 +230,8 @@ class MujocoModel(WithImpacts):
         each other that spheres around them stand for them.
         """
         self._look(q)
-        return self._places.gap, self._rows(self._places), self._loose_bias(q, v, FAR)
+        rows = self.ground.between(self._places, self._frames(self._places))
+        return self._places.gap, rows, self._loose_bias(q, v, FAR)
 
     def _loose_bias(self, q: Array, v: Array, reach: float) -> Array:
         """``dJ/dt v`` of the ``loose`` contacts within reach, (n, 1 + nt); of second order up to `FAR`."""

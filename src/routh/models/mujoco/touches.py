@@ -11,13 +11,15 @@ asks only what touches now: `Faces` are MuJoCo's own contacts of such pairs, in 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.compiling import kernel
 from routh.models.base import SpringRows
 from routh.models.mujoco.contacts import geom_name, near_contacts, relative_jacobian
 from routh.models.mujoco.engine import OwnData, engine, switched_off, widen
@@ -227,6 +229,8 @@ class Places:
         self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
         self.gap = np.zeros(len(listed))  # m
         self.normal, self.on1, self.on2 = np.zeros((3, len(listed), 3))  # from geom1; points, m
+        given = self.round, self.geom1, self.geom2, self._half, self._thickness
+        self._round = Round(*given, self.gap, self.normal, self.on1, self.on2)
 
     def update(self, data: MjData) -> None:
         """Look at the data's positions."""
@@ -252,19 +256,7 @@ class Places:
 
     def _between_segments(self, data: MjData) -> None:
         """Spheres and capsules: what is within their radii of a point or a segment."""
-        at, turn = self.round, np.asarray(data.geom_xmat)
-        first, second = self.geom1[at], self.geom2[at]
-        along, other = turn[first, 2::3], turn[second, 2::3]
-        apart = data.geom_xpos[first] - data.geom_xpos[second]
-        a, b = self._half[first], self._half[second]
-        cosine, ahead, behind = (along * other).sum(1), (along * apart).sum(1), (other * apart).sum(1)
-        across = np.maximum(1.0 - cosine * cosine, _PARALLEL)
-        s = np.clip((cosine * behind - ahead) / across, -a, a)
-        t = np.clip(cosine * s + behind, -b, b)
-        s = np.clip(cosine * t - ahead, -a, a)  # the same again, unless t is at its end
-        start = data.geom_xpos[first] + s[:, None] * along
-        end = data.geom_xpos[second] + t[:, None] * other
-        self._measure(at, start, end, np.ones(len(at)), 0.0)
+        fill_round(data.geom_xpos, data.geom_xmat, self._round)
 
     def _measure(self, at: np.ndarray, start: Array, end: Array, sign: Array, left: float) -> None:
         """Gaps, normals and points from the nearest points (n, 3) m of what is inside of round shapes.
@@ -302,6 +294,50 @@ class Places:
         distance = engine().mj_geomDistance(self.model, data, first, second, reach, ends)
         sizes[thick, 0] = self._thickness[thick]
         self._measure(np.array([k]), ends[None, :3], ends[None, 3:], np.sign([distance]), _THIN)
+
+
+class Round(NamedTuple):
+    """Contacts between points or segments with thickness, among all others."""
+
+    at: np.ndarray  # (k,) int64 their numbers
+    geom1: np.ndarray  # (n,) int64
+    geom2: np.ndarray  # (n,) int64
+    half: Array  # (ngeom,) m, of a segment
+    thickness: Array  # (ngeom,) m
+    gap: Array  # (n,) m
+    normal: Array  # (n, 3); it stays where shapes meet inside
+    on1: Array  # (n, 3) m
+    on2: Array  # (n, 3) m
+
+
+@kernel
+def fill_round(place: Array, turn: Array, found: Round) -> None:
+    """Gaps, normals and points of contacts where geoms are: place (ngeom, 3) m, turn (ngeom, 9)."""
+    at, geom1, geom2, half, thickness, gap, normal, on1, on2 = found
+    for k in range(len(at)):
+        i = at[k]
+        first, second, cosine, ahead, behind = geom1[i], geom2[i], 0.0, 0.0, 0.0
+        for a in range(3):
+            apart = place[first, a] - place[second, a]
+            cosine += turn[first, 3 * a + 2] * turn[second, 3 * a + 2]
+            ahead += turn[first, 3 * a + 2] * apart
+            behind += turn[second, 3 * a + 2] * apart
+        most, other = half[first], half[second]
+        s = (cosine * behind - ahead) / max(1.0 - cosine * cosine, _PARALLEL)
+        t = min(max(cosine * min(max(s, -most), most) + behind, -other), other)
+        s = min(max(cosine * t - ahead, -most), most)  # the same again, unless t is at its end
+        square = 0.0
+        for a in range(3):
+            on1[i, a] = place[first, a] + s * turn[first, 3 * a + 2]
+            on2[i, a] = place[second, a] + t * turn[second, 3 * a + 2]
+            square += (on2[i, a] - on1[i, a]) ** 2
+        distance = math.sqrt(square)
+        gap[i] = distance - thickness[first] - thickness[second]
+        for a in range(3):
+            if distance > 1e-12:
+                normal[i, a] = (on2[i, a] - on1[i, a]) / distance
+            on1[i, a] += thickness[first] * normal[i, a]
+            on2[i, a] -= thickness[second] * normal[i, a]
 
 
 def tangents(normals: Array) -> Array:
