@@ -173,7 +173,7 @@ def saved_outcomes(folder, **changes):
         ({"status": lambda a: a.astype(float)}, "status: got shape"),
         ({"settings": lambda a: np.array("[1]")}, "wanted a dictionary"),
         ({"settings": lambda a: np.array("[" * 100_000)}, "set.npz: "),
-        ({"format": lambda a: a + 1}, "this version can read"),
+        ({"format": lambda a: a + 1}, "has format 2; wanted 1, or a later version of routh"),
         ({"problem_names": lambda a: a[None]}, "names: got shape"),
     ],
 )

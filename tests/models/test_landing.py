@@ -95,6 +95,9 @@ def test_what_cannot_land_is_refused_with_a_hint():
     model = compiled(PLANAR.format(up=1))
     with pytest.raises(ValueError, match="joints: got 'hip'; wanted one of angle, knee, x, z"):
         routh.models.landing(model, joints={"hip": 0.0})
+    crate = compiled(CRATE.format(height=1.0, tilt=0))
+    with pytest.raises(ValueError, match="joints: got 'hip'; wanted none: the model has no joints that move"):
+        routh.models.landing(crate, joints={"hip": 0.0})
     with pytest.raises(ValueError, match=r"drop: got 0\.0"):
         routh.models.landing(model, drop=0.0)
     with pytest.raises(routh.status.StateError, match=r"knee:upper is 0\.953 rad past its limit"):

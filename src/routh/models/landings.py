@@ -102,7 +102,10 @@ def place_joints(
     """Write values of joints by name into q (nq,) or v (nv,); ``known`` are their places in it."""
     for name, value in joints.items():
         if name not in known:
-            raise ValueError(f"{field}: got {name!r}; wanted one of {', '.join(sorted(known)) or 'none'}")
+            wanted = (
+                f"one of {', '.join(sorted(known))}" if known else "none: the model has no joints that move"
+            )
+            raise ValueError(f"{field}: got {name!r}; wanted {wanted}")
         q[known[name]] = real(f"{field}[{name!r}]", value)
 
 

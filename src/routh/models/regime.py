@@ -66,8 +66,8 @@ class Regime:
         return {
             TILTED: f"tilted: a contact closes {late}, outside the window of {1e3 * self.window:g} ms; "
             "later impacts decide, so the set may miss outcomes",
-            SOFTER: f"soft: {within}, {lasts}: they push together, so the set is conservative: "
-            "it may hold outcomes that do not happen",
+            SOFTER: f"soft: {within}, {lasts}: they push together, so the set is conservative and "
+            "may hold outcomes that do not happen",
             STIFF: f"stiff: {within}, {lasts}: which pushes first decides, and the set says what can happen",
             UNKNOWN: f"{within}; the model does not say how long a contact lasts (if much longer, the set is "
             "conservative)",

@@ -175,8 +175,10 @@ class Answer:
         names = self.least_certain
         if names:
             alike = [contact for contact in self.contacts if contact.name in names]
-            told = _listed(names if len(names) == _few(len(names)) else _grouped(alike))
-            found.append(f"Least certain: {told} ({_together(alike)}).")
+            line = f"Least certain: {_listed(names)} ({_together(alike)})."
+            if len(names) > _few(len(names)) or len(line) > LONGEST_LINE:
+                line = f"Least certain: {_listed(_grouped(alike))} ({_together(alike)})."
+            found.append(line)
         return found
 
     def __str__(self) -> str:
@@ -454,9 +456,8 @@ def _combination(modes: tuple[int, ...], names: Sequence[str]) -> str:
     for mode, who in sorted(parts.items(), reverse=True):
         word = ContactMode(mode).word
         by_name = len(who) == 1 or (mode != ContactMode.SEPARATES and len(who) <= _MOST_CONTACTS)
-        counted = (
-            f"{len(who)} others" if told else str(len(who))
-        )  # "foot 2 sticks, 3 separate" has two readings
+        # "foot 2 sticks, 3 separate" has two readings
+        counted = f"{len(who)} others" if told else str(len(who))
         told.append(f"{', '.join(who) if by_name else counted} {word if len(who) == 1 else word[:-1]}")
     return ", ".join(told)
 
@@ -476,9 +477,11 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _grouped(contacts: Sequence[ContactRange]) -> list[str]:
-    """The bodies of contacts, with how many each has where that is more than one."""
-    count = Counter(contact.body for contact in contacts)
-    return [f"{body} ({many} contacts)" if many > 1 else body for body, many in count.items()]
+    """The bodies of contacts, with how many each has; a body's only one by its name."""
+    names: dict[str, list[str]] = {}
+    for contact in contacts:
+        names.setdefault(contact.body, []).append(contact.name)
+    return [f"{body} ({len(own)} contacts)" if len(own) > 1 else own[0] for body, own in names.items()]
 
 
 def _few(count: int) -> int:

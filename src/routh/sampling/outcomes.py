@@ -420,8 +420,10 @@ def mode_rows(
 
 def _checked(data: dict[str, np.ndarray]) -> Options:
     """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
-    if data["format"].shape != () or data["format"].dtype.kind != "i" or int(data["format"]) != _FORMAT:
-        raise ValueError("is not a file of outcomes that this version can read")
+    if data["format"].shape != () or data["format"].dtype.kind != "i":
+        raise ValueError("its format is no number")
+    if int(data["format"]) != _FORMAT:
+        raise ValueError(f"has format {int(data['format'])}; wanted {_FORMAT}, or a later version of routh")
     given: Options = {name: data[f"problem_{name}"] for name in FIELDS}
     problem = ImpactProblem(**given, names=names_from(data["problem_names"]))
     n, nc = len(np.atleast_1d(data["status"])), problem.nc
