@@ -69,12 +69,8 @@ def likely(problem: ContactProblem, choices: Sequence[Sequence[Hold | None]]) ->
         A[:, rows] = np.array([system for system, _ in systems])[picks[:, i]]
         right[:, rows] = np.array([values for _, values in systems])[picks[:, i]]
     force, regular = _solved(A, right)
-    acceleration = force @ G.T + free
-    fine = np.ones(len(picks), dtype=bool)
-    for i, options in enumerate(choices):
-        parts = force[:, i * width : (i + 1) * width], acceleration[:, i * width : (i + 1) * width]
-        possible = np.array([_possible(problem, i, hold, *parts) for hold in options])
-        fine &= possible[picks[:, i], np.arange(len(picks))]
+    acceleration = (force @ G.T + free).reshape(-1, m, width)
+    fine = _possible(problem, choices, picks, force.reshape(acceleration.shape), acceleration)
     for pick in picks[fine | ~regular]:
         held = (options[k] for options, k in zip(choices, pick, strict=True))
         yield tuple(hold for hold in held if hold is not None)
@@ -111,19 +107,25 @@ def _solved(A: Array, right: Array) -> tuple[Array, np.ndarray]:
 
 
 def _possible(
-    problem: ContactProblem, i: int, hold: Hold | None, force: Array, acceleration: Array
+    problem: ContactProblem,
+    choices: Sequence[Sequence[Hold | None]],
+    picks: np.ndarray,
+    force: Array,
+    acceleration: Array,
 ) -> np.ndarray:
-    """Whether forces and accelerations (n, 1 + nt) of one contact fit its choice, roughly; (n,) bool."""
-    slack = _LOOKED_AT * np.maximum(1.0, np.abs(force).max(axis=1))
-    if hold is None:
-        return np.asarray(acceleration[:, 0] >= -slack)
-    fits = force[:, 0] >= -slack
-    if hold.direction is None:
-        room = problem.mu[i] * force[:, 0] - np.linalg.norm(force[:, 1:], axis=1)
-        fits &= room >= -slack * max(1.0, float(problem.mu[i]))
-    elif problem.starts[i]:
-        fits &= acceleration[:, 1:] @ np.asarray(hold.direction) >= -slack
-    return np.asarray(fits)
+    """Whether forces and accelerations (n, m, 1 + nt) fit what is picked (n, m), roughly; (n,) bool."""
+    slack = _LOOKED_AT * np.maximum(1.0, np.abs(force).max(axis=2))
+    opens, pushes = acceleration[:, :, 0] >= -slack, force[:, :, 0] >= -slack
+    room = problem.mu * force[:, :, 0] - np.linalg.norm(force[:, :, 1:], axis=2)
+    sticks = pushes & (room >= -slack * np.maximum(1.0, problem.mu))
+    fine = np.ones(len(picks), dtype=bool)
+    for i, options in enumerate(choices):
+        for k, hold in enumerate(options):
+            fits = (opens if hold is None else sticks if hold.sticks else pushes)[:, i]
+            if hold is not None and not hold.sticks and problem.starts[i]:
+                fits = fits & (acceleration[:, i, 1:] @ np.asarray(hold.direction) >= -slack[:, i])
+            fine &= fits | (picks[:, i] != k)
+    return fine
 
 
 def find_modes(
