@@ -8,7 +8,7 @@ python benchmarks/simulation.py cost         # processor time of a future of 0.5
 python benchmarks/simulation.py wheel        # walking speed in closed form, and under the set-valued law
 python benchmarks/simulation.py convergence  # event times against integrator tolerances
 python benchmarks/simulation.py piles        # pyramids of discs, 0.5 s through impacts
-python benchmarks/simulation.py robots       # a crate, walker2d and ant from MJCF, 0.5 s through impacts
+python benchmarks/simulation.py robots       # a crate and gymnasium's robots from MJCF, 0.5 s through impacts
 """
 
 from __future__ import annotations
@@ -313,9 +313,19 @@ def robots(arguments: argparse.Namespace) -> None:
         q[height] -= model.gaps(q)[shapes].min() - 0.02
         v = np.zeros(model.nv)
         v[height] = -0.5
+        spent = []
         for seed in range(8) if name == "ant" else (0,):
             title = f"{name}, {len(model.contacts)} contacts, seed {seed}"
-            _verified(title, model, routh.State(q, v), {"seed": seed})
+            spent.append(_verified(title, model, routh.State(q, v), {"seed": seed}))
+        if len(spent) > 1:
+            print(f"{name}: {np.mean(spent):.2f} s in the mean, {np.median(spent):.2f} s in the median")
+    if arguments.only in ("", "humanoid"):
+        loaded = mujoco.MjModel.from_xml_path(str(folder / "humanoid.xml"))
+        found = routh.models.landing(loaded, drop=1.0)
+        for touches in (False, True):
+            model = MujocoModel(loaded, self_contacts=touches)
+            title = f"humanoid, {len(model.contacts)} contacts"
+            _verified(title, model, routh.State(found.qpos, found.qvel), {})
     if arguments.only:
         return
     loaded = mujoco.MjModel.from_xml_string(crate)
@@ -326,7 +336,8 @@ def robots(arguments: argparse.Namespace) -> None:
         _verified(title, model, routh.State(found.qpos, found.qvel), {"stream": number})
 
 
-def _verified(title: str, model: Model, state: routh.State, options: dict[str, Any]) -> None:
+def _verified(title: str, model: Model, state: routh.State, options: dict[str, Any]) -> float:
+    """Processor time, s."""
     motion, seconds = timed(routh.simulate, model, state, duration=0.5, budget=60.0, **options)
     impacts = sum(event.kind.startswith("impact") for event in motion.events)
     verdict = verify(model, motion)
@@ -335,6 +346,7 @@ def _verified(title: str, model: Model, state: routh.State, options: dict[str, A
         f"until {motion.t[-1]:.3f} s, finished {motion.ok}, {'verified' if verdict.ok else 'NOT a solution'}",
         flush=True,
     )
+    return seconds
 
 
 def main() -> None:

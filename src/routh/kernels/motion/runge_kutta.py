@@ -167,19 +167,27 @@ def _slope(motion: Motion, y: Array, slope: Array) -> bool:
 
 
 @kernel
+def _weigh(motion: Motion, row: int, end: int, total: Array) -> None:
+    """The sum of the first stages with the weights of a row of the tableau, many of which are zero."""
+    for i in range(len(total)):
+        total[i] = 0.0
+    for stage in range(end):
+        weight = motion.tableau[row, stage]
+        for i in range(len(total) if weight != 0.0 else 0):
+            total[i] += weight * motion.stages[stage, i]
+
+
+@kernel
 def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
     """Slopes of the stages first to end - 1; stage 12 is the end of the step, which becomes TRIED."""
-    tableau = motion.tableau
     N = len(motion.y)
     if first == 1:
         for i in range(N):
             motion.stages[0, i] = motion.slope[i]
     for stage in range(first, end):
+        _weigh(motion, stage, stage, motion.way)
         for i in range(N):
-            total = 0.0
-            for earlier in range(stage):
-                total += tableau[stage, earlier] * motion.stages[earlier, i]
-            motion.way[i] = motion.y[i] + h * total
+            motion.way[i] = motion.y[i] + h * motion.way[i]
             if stage == STAGES:
                 motion.tried[i] = motion.way[i]
         if not _slope(motion, motion.way, motion.stages[stage]):
@@ -216,7 +224,6 @@ def _error(motion: Motion, h: float) -> float:
 @kernel
 def _dense(motion: Motion, h: float) -> None:
     """The polynomial of the step; y and slope move to its end."""
-    tableau = motion.tableau
     N = len(motion.y)
     for i in range(N):
         change = motion.tried[i] - motion.y[i]
@@ -225,11 +232,10 @@ def _dense(motion: Motion, h: float) -> None:
         motion.dense[0, i] = change
         motion.dense[1, i] = h * motion.stages[0, i] - change
         motion.dense[2, i] = 2.0 * change - h * (motion.stages[STAGES, i] + motion.stages[0, i])
-        for power in range(4):
-            total = 0.0
-            for stage in range(ALL_STAGES):
-                total += tableau[DENSE + power, stage] * motion.stages[stage, i]
-            motion.dense[3 + power, i] = h * total
+    for power in range(4):
+        _weigh(motion, DENSE + power, ALL_STAGES, motion.dense[3 + power])
+        for i in range(N):
+            motion.dense[3 + power, i] *= h
 
 
 @kernel
