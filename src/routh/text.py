@@ -58,6 +58,14 @@ def toucher(contact: str) -> str:
     return re.sub(r"[._-]?\d+$", "", re.sub(r"#\d+$", "", contact).partition("/")[0]) or contact
 
 
+def by_body(contacts: Sequence[str]) -> list[str]:
+    """The bodies that touch, with how many contacts each has; a body's only one by its name."""
+    names: dict[str, list[str]] = {}
+    for contact in contacts:
+        names.setdefault(toucher(contact), []).append(contact)
+    return [f"{body} ({len(own)} contacts)" if len(own) > 1 else own[0] for body, own in names.items()]
+
+
 def percent(share: float) -> str:
     """A share with one decimal; what is not quite nothing or all of it does not read as if it were."""
     if 0.0 < share < 0.0005:

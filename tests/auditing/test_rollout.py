@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh.auditing import rollout
-from routh.status import ModelError
+from routh.status import ModelError, Status
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -57,6 +57,14 @@ def test_a_box_that_falls_flat_lands_on_four_corners():
     found, _, _ = rolled(shape="box", qvel=(0.0, 0, -1, 0, 0, 0), n=64)
     assert found.impacts[0].problem.nc == 4
     assert found.impacts[0].audit.distance < 0.05
+
+
+def test_a_budget_ends_the_drawing_of_one_impact_too():
+    found, _, _ = rolled(shape="box", qvel=(0.0, 0, -1, 0, 0, 0), n=1_000_000, budget=1.0)
+    assert found.status is Status.OUT_OF_TIME
+    (impact,) = found.impacts
+    assert not impact.audit.complete
+    assert np.any(impact.audit.outcomes.status == Status.OUT_OF_TIME)
 
 
 def test_bouncing_contacts_are_named_and_break_no_law():

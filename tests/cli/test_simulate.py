@@ -100,6 +100,16 @@ def test_a_motion_that_ends_early_says_why_and_is_exit_code_1():
     assert "the time allowed by budget= ran out" in result.output
 
 
+def test_many_contacts_of_an_event_are_told_by_body(crate):
+    pytest.importorskip("mujoco")
+    two = '<geom name="{}" type="box" pos="{} 0 0" size="0.05 0.05 0.1"/>'
+    crate.write_text(
+        re.sub("<geom name=.crate.*?/>", two.format("left", -0.2) + two.format("right", 0.2), CRATE)
+    )
+    result = run(crate, "--drop", 1, "--duration", 0.001, "--no-picture")
+    assert "left (4 contacts), right (4 contacts)" in " ".join(result.output.split())
+
+
 def test_a_robot_lands_and_a_robot_falls_from_its_keyframe(crate, tmp_path):
     pytest.importorskip("mujoco")
     result = run(crate, "--drop", 1.0, "--duration", 0.004, "--json", "--no-picture")

@@ -129,7 +129,9 @@ def test_a_budget_that_runs_out_leaves_a_bound():
     exact = routh.exact_set(rational_block(), budget=1e-6)
     assert exact.status is Status.INCOMPLETE
     assert "energy" in exact.outer_from
+    assert exact.answer().lines()[0].startswith("Perhaps only part of the set was found (INCOMPLETE)")
     full = routh.exact_set(rational_block())
+    assert "INCOMPLETE" not in str(full.answer())
     assert np.all(exact.contains(np.array(full.vertices(), dtype=float), tol=1e-9))
 
 

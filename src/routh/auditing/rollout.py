@@ -25,7 +25,7 @@ from routh.models.mujoco.problem import build
 from routh.models.robot import NoContactError, RobotProblem
 from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY, Rules, Simultaneity
 from routh.status import ModelError, StateError, Status
-from routh.validation import Array, Options, deadline_of, integer, real
+from routh.validation import Array, Options, deadline_of, integer, real, seconds_left
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -99,7 +99,8 @@ def audit(
     max_impacts : further ones are counted, not audited.
     deepest, past_limit : impacts that begin with bodies overlapping by more (m) or joints farther past their
         limits (rad) are named in ``refused``, not audited; None: any.
-    budget : seconds of waiting; what was audited by then is returned, with the status OUT_OF_TIME.
+    budget : seconds of waiting; what was audited by then is returned, with the status OUT_OF_TIME: the last
+        impact perhaps with fewer samples.
 
     Raises
     ------
@@ -126,7 +127,10 @@ def audit(
             skipped += 1
             continue
         start, length, problem, after = caught
-        found = audit_outcome(problem, after, n=n, seed=seed, friction=friction, tolerance=tolerance)
+        drawing: Options = {"n": n, "seed": seed, "friction": friction, "budget": seconds_left(deadline)}
+        found = audit_outcome(problem, after, tolerance=tolerance, **drawing)
+        if not found.complete:
+            status = Status.OUT_OF_TIME
         notes.update(dict.fromkeys(problem.unrepresented))
         impacts.append(CaughtImpact(start, length, problem, after, found))
     name = str(getattr(model, "names", b"")[:64].split(b"\0")[0].decode(errors="replace")) or "model"

@@ -15,7 +15,7 @@ from routh.cli.exits import Exit
 from routh.cli.landings import Landed, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import AuditRequest
-from routh.cli.run import parse_changes
+from routh.cli.run import SECONDS, parse_changes
 from routh.cli.tables import notes_shown, tell_nothing_approaches
 from routh.models.robot import NoContactError
 from routh.problem import ImpactProblem
@@ -52,6 +52,8 @@ def run_audit(
     soft |= options.given(window=placed.window, gap=placed.gap)
     for name in ("duration", "seed", "friction", "max_impacts", "budget"):
         soft[name] = getattr(request, name)
+    if request.samples is None and request.budget is None:
+        soft["budget"] = SECONDS
     with output.busy(f"simulating {request.duration:g} s and sampling every impact"):
         audited = audit_rollout(model, data, n=request.samples or IMPACT_SAMPLES, **soft)
     output.answer([_impact_sentence(audited)])

@@ -31,7 +31,7 @@ from routh.models.spatial import SpatialModel
 from routh.problem import soon_sentence
 from routh.sim import Bundle, Event, Trajectory, Verdict, simulate_many, step_through, verify
 from routh.systems.d19 import ConstrainedMotion
-from routh.text import for_rich
+from routh.text import by_body, for_rich
 from routh.validation import Array, Options, choice, deadline_of, real, seconds_left
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from routh.viz.robot_film import Film
 
+_MOST_NAMES = 6  # contacts of an event; more are told by body
 _MOST_ROWS = 24  # of a table; of more the first and the last are shown
 _ROBOT_PACE = 0.2  # s of a robot's motion per second of film
 #: Share of the largest kinetic energy below which it is rounding: a velocity of 3e-8 of the fastest.
@@ -250,7 +251,7 @@ def _energies(one: Trajectory, event: Event) -> str:
 
 def _words(event: Event) -> str:
     """Who took part, and what there is to say."""
-    names = ", ".join(event.contacts)
+    names = ", ".join(event.contacts if len(event.contacts) <= _MOST_NAMES else by_body(event.contacts))
     if event.kind == "stop":
         return str(event.data["reason"])
     if event.kind == "zeno":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
@@ -60,7 +60,8 @@ class ExactSet(Drawable):
         """
         points = [piece.points for piece in self.inner] or [np.empty((0, self.rational.nv))]
         v, problem = np.concatenate(points), self.problem
-        return make_answer(problem, v, contact_modes(problem, v, threshold), whole=True)
+        answer = make_answer(problem, v, contact_modes(problem, v, threshold), whole=True)
+        return replace(answer, incomplete=self.status is Status.INCOMPLETE)
 
     def _sentences(self) -> list[str]:
         return self.answer().lines()

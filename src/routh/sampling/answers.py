@@ -19,7 +19,7 @@ from routh.problem import ImpactProblem
 from routh.results import DIRECTIONS
 from routh.sampling.ambiguity import Sampled, distinct, farthest_pair
 from routh.status import Status
-from routh.text import for_terminal, listed, toucher
+from routh.text import by_body, for_terminal, listed, toucher
 from routh.validation import Array, Options, real
 
 #: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
@@ -92,6 +92,7 @@ class Answer:
     samples: int = 0  # that were drawn, those that are not solved too; 0 of an exact set
     failed: Mapping[Status, int] = field(default_factory=dict)  # why some are not solved -> how many
     drawn: Options = field(default_factory=dict)  # how the samples were drawn
+    incomplete: bool = False  # of an exact set: whether only a part of it may have been found
     smallest: str = ""  # where nothing approaches: the contact that comes nearest to it
 
     @property
@@ -122,12 +123,17 @@ class Answer:
 
         The first line has at most 100 characters. Of many contacts the bodies are named: all their names are
         in `contacts`, `between` and `least_certain`.
-        Before that, where fewer than 99 % of the samples are solved: how many, why not, and what to try.
+        Before that, where fewer than 99 % of the samples are solved: how many, why not, and what to try; and
+        where an exact set may not be complete, that it may not.
         Names of contacts are shown, not obeyed: what would command a terminal is written out.
         """
         return [for_terminal(line) for line in (*self._too_few(), *self._lines())]
 
     def _too_few(self) -> list[str]:
+        if self.incomplete:
+            return [
+                "Perhaps only part of the set was found (INCOMPLETE): it may be more ambiguous than this."
+            ]
         if self.enough:
             return []
         solved = self.samples - sum(self.failed.values())
@@ -177,7 +183,7 @@ class Answer:
             alike = [contact for contact in self.contacts if contact.name in names]
             line = f"Least certain: {_listed(names)} ({_together(alike)})."
             if len(names) > _few(len(names)) or len(line) > LONGEST_LINE:
-                line = f"Least certain: {_listed(_grouped(alike))} ({_together(alike)})."
+                line = f"Least certain: {_listed(by_body(names))} ({_together(alike)})."
             found.append(line)
         return found
 
@@ -474,14 +480,6 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) > few:
         return listed(names, few)
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _grouped(contacts: Sequence[ContactRange]) -> list[str]:
-    """The bodies of contacts, with how many each has; a body's only one by its name."""
-    names: dict[str, list[str]] = {}
-    for contact in contacts:
-        names.setdefault(contact.body, []).append(contact.name)
-    return [f"{body} ({len(own)} contacts)" if len(own) > 1 else own[0] for body, own in names.items()]
 
 
 def _few(count: int) -> int:
