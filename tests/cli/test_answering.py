@@ -299,6 +299,14 @@ def test_that_there_is_no_result_is_told_although_nobody_reads(tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
 
 
+def test_vertices_of_many_contacts_are_readable_in_eighty_columns(routh_command):
+    pytest.importorskip("ppl")
+    _, out, _ = routh_command("run", "block-into-wall", "--exact", "--no-picture")
+    table = out[out.index("vertices of the set") :]
+    assert "…" not in table
+    assert "contact ┃   normal ┃   tangent" in table
+
+
 def test_a_warning_is_a_sentence_without_the_source_that_noticed_it(tmp_path):
     pytest.importorskip("mujoco")
     link = """<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="{}" ixy="0" ixz="0"

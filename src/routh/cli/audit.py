@@ -60,7 +60,9 @@ def run_audit(
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", _impact_table(audited))
     output.show(*notes_shown(said.get().rstrip("\n")))
     if audited.status is Status.OUT_OF_TIME:
-        output.show(f"[yellow]cut off:[/yellow] {for_rich(audited.status.sentence)}")
+        output.show(
+            f"[yellow]cut off at {audited.duration:.3g} s:[/yellow] the time allowed by --budget ran out"
+        )
     for what, notes in (("left out", audited.refused), ("not represented", audited.unrepresented)):
         for note in notes:
             output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")

@@ -45,6 +45,7 @@ CHEAP_CONTACTS = {1: 8, 2: 4}
 AMBIGUITY = "Ambiguity: how far apart two outcomes can be, as a share of the speed before; 0 is none."
 SECONDS = 60.0  # for drawing, where neither samples nor a budget are asked for
 EXACT_SECONDS = 60.0  # for the exact set
+_MOST_COLUMNS = 6  # of velocities in a table of vertices: more would be cut off in 80 characters
 _MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
 
 
@@ -293,16 +294,21 @@ def run_exact(
 
 
 def _vertex_table(exact: ExactSet) -> Table:
-    """Contact velocities at the vertices of every inner piece."""
+    """Contact velocities at the vertices of every inner piece: a row each, or a row per contact."""
     table = Table(title="vertices of the set: contact velocities, m/s", title_justify="left")
     table.add_column("piece", justify="right")
     parts = ("normal", "tangent") if exact.rational.nt == 1 else ("normal", "tangent 1", "tangent 2")
-    for name in exact.rational.names:
-        for part in parts:
-            table.add_column(f"{for_rich(name)} {part}", justify="right")
+    names = [for_rich(name) for name in exact.rational.names]
+    wide = len(names) * len(parts) <= _MOST_COLUMNS
+    for column in [f"{name} {part}" for name in names for part in parts] if wide else ("contact", *parts):
+        table.add_column(column, justify="right")
     for index, piece in enumerate(exact.inner, start=1):
-        for velocity in exact.problem.contact_velocity(piece.points):
-            table.add_row(str(index), *(f"{x:.6f}" for x in np.round(velocity.ravel(), 9) + 0.0))
+        for velocity in np.round(exact.problem.contact_velocity(piece.points), 9) + 0.0:
+            if wide:
+                table.add_row(str(index), *(f"{x:.6f}" for x in velocity.ravel()))
+                continue
+            for name, row in zip(names, velocity, strict=True):
+                table.add_row(str(index), name, *(f"{x:.6f}" for x in row), end_section=name == names[-1])
     return table
 
 
