@@ -35,6 +35,9 @@ _NODES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # where a step is looked at
 _LOOKS = 4  # at each interval between samples, where compiled code looks
 # samples of a step, at least: the integrator could make short ones longer, implicit ones are cubics
 _PER_STEP, _PER_SHORT_STEP, _PER_IMPLICIT_STEP = 12, 6, 3
+_BETWEEN = 0.4  # share of a step at which its dense output is looked at
+_CLEARLY = 0.3  # share of what `verify` allows that it may be off there
+_LEAST_SHARE = 1e-3  # of the longest step while slip turns, below which that says nothing
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
 _LAST_DIGITS = 1e-14  # share of the time by which an event is put before where its condition is broken
 _ROUNDING = 1e-11  # m/s: slip that was never more has not begun, and does not turn back
@@ -83,6 +86,7 @@ class Course:
         self._solver: DOP853 | Radau | None = None
         self._short: ShortStep | None = None  # the last step, where it was one
         self._samples = _PER_STEP  # of the last step, if it was no short one
+        self._share = 1.0  # of the longest step while slip turns: so long may the next one be
 
     def step(self) -> bool:
         """Go on by one step; False where the integrator fails."""
@@ -108,22 +112,41 @@ class Course:
         from scipy.integrate import DOP853, Radau  # slow to load, and not for compiled motions
 
         solver, kind = self._solver, Radau if stiff else DOP853
-        if not isinstance(solver, kind):
-            own = {"jac": motion.stiff_jacobian, "first_step": min(turning, self._end - self.t)}
-            begin = motion.slope, self.t, self._y, self._end
-            solver = kind(*begin, rtol=options.rtol, atol=self._atol, **(own if stiff else {}))
-            self._solver = solver
-        bound = bend if stiff else turning
-        solver.max_step = min(options.max_step, bound)
-        bounded = bound < min(options.max_step, solver.h_abs)  # by slip that could turn
-        self._samples = _PER_IMPLICIT_STEP if stiff else _PER_SHORT_STEP if bounded else _PER_STEP
-        solver.y, solver.f = self._y, self._slope
-        solver.step()
-        if solver.status == "failed":
-            return False
-        self.t_old, self.t, self._y = float(solver.t_old), float(solver.t), solver.y
-        self._dense = solver.dense_output()
+        self._share = min(2.0 * self._share, 1.0)
+        while True:
+            bound = self._share * (bend if stiff else turning)
+            if not isinstance(solver, kind):
+                first = min(turning, bound, options.max_step, self._end - self.t)
+                own = {"jac": motion.stiff_jacobian, "first_step": first}
+                begin = motion.slope, self.t, self._y, self._end
+                solver = kind(*begin, rtol=options.rtol, atol=self._atol, **(own if stiff else {}))
+            solver.max_step = min(options.max_step, bound)
+            bounded = bound < min(options.max_step, solver.h_abs)  # by slip that could turn
+            self._samples = _PER_IMPLICIT_STEP if stiff else _PER_SHORT_STEP if bounded else _PER_STEP
+            solver.y, solver.f = self._y, self._slope
+            solver.step()
+            if solver.status == "failed":
+                return False
+            self._dense = solver.dense_output()
+            if not bounded or self._follows(float(solver.t)) or self._share < _LEAST_SHARE:
+                break
+            self._share, solver = 0.4 * self._share, None
+        self._solver, self._y = solver, solver.y
+        self.t_old, self.t = float(solver.t_old), float(solver.t)
         return True
+
+    def _follows(self, end: float) -> bool:
+        """Whether a step to ``end`` obeys the equation of motion between its ends, as `verify` wants."""
+        motion, h = self.motion, end - self.t
+        at = self.t + _BETWEEN * h
+        ahead, y, behind = (self._dense(x) for x in (at - 1e-3 * h, at, at + 1e-3 * h))
+        off = (behind - ahead) / (2e-3 * h) - motion.slope(at, y)
+        q, v = motion.split(y)
+        speed = motion.mechanism.speed
+        still = 1.5 * tolerances.VERIFY_INTEGRATOR * self._fastest
+        allowed = tolerances.VERIFY_DYNAMICS * speed(q, motion.mechanism.snapshot(at, q, v).free)
+        allowed += self._samples * still / h
+        return speed(q, off[motion.nq : motion.nq + motion.nv]) <= _CLEARLY * allowed
 
     @property
     def knows_stops(self) -> bool:
