@@ -193,8 +193,35 @@ def test_slip_that_hardly_begins_goes_on(over):
     assert step.t > 1e-6
 
 
+@pytest.mark.parametrize("angle", [1.0, 4.0])
+def test_slip_that_begins_with_no_acceleration_goes_on(angle):
+    """Rounding aside of it turned friction round, which drove it backwards: an ANYmal stood still in time."""
+    mechanism, q, v = leaning(0.0)
+    pull = mechanism.J(q)[0].T @ np.r_[0.0, np.cos(angle), np.sin(angle)]
+
+    def beyond(size):
+        pulled = Mechanism(Pulled(mechanism.model, size * pull))
+        problem = contact_problem(pulled.snapshot(0.0, q, v), [0], pulled.mu, np.zeros((1, 2)))
+        force = forces_of(problem, (Hold(0),)).force[0]
+        return np.linalg.norm(force[1:]) - 1.5 * force[0]
+
+    limit = brentq(beyond, 0.0, 50.0)
+    motion = routh.simulate(
+        Pulled(mechanism.model, 0.0 * pull),
+        routh.State(q, v),
+        duration=3e-4,
+        control=lambda t, q, v: (limit + t - 1e-4) * pull,
+        budget=60.0,
+    )
+    assert motion.ok, motion.events[-1]
+    assert [event.kind for event in motion.events] == ["close", "slip"]
+    assert len(motion) < 400  # steps of 1e-10 s otherwise
+    slip = np.linalg.norm(mechanism.J(motion.q[-1])[0, 1:] @ motion.v[-1])
+    assert 1e-8 < slip < 1e-5
+
+
 class Pulled:
-    """A model with one more force."""
+    """A model with one more force, and inputs that are forces."""
 
     def __init__(self, model, force):
         self._model, self._force = model, force
@@ -203,7 +230,7 @@ class Pulled:
         return getattr(self._model, name)
 
     def bias(self, q, v, u=None):
-        return self._model.bias(q, v, u) - self._force
+        return self._model.bias(q, v) - self._force - (0.0 if u is None else u)
 
 
 def test_few_samples_tell_slip_that_stops():

@@ -286,10 +286,15 @@ def turned(hold: Hold, slip: Array) -> Hold:
     """The hold with the line of a slip, (nt,) m/s, the way of it that is nearer to its own.
 
     The direction of slip below NO_SLIP turns to the hold's own: were it the hold's up to there, slip that
-    begins would be caught where friction jumps from one to the other.
+    begins would be caught where friction jumps from one to the other. It is mirrored where it goes back: were
+    it turned round, friction would drive on what rounding moves aside, and slip would begin backwards.
     """
     own, size = np.asarray(hold.direction), float(np.linalg.norm(slip))
-    way = max(NO_SLIP - size, 0.0) * own + (-slip if float(slip @ own) < 0.0 else slip)
+    back = max(-float(slip @ own), 0.0)
+    if size < NO_SLIP:
+        way = (NO_SLIP - size + 2.0 * back) * own + slip
+    else:
+        way = -slip if back > 0.0 else slip
     return replace(hold, direction=tuple((way / np.linalg.norm(way)).tolist()))
 
 

@@ -222,8 +222,8 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
     """Forces that keep the mode, and the acceleration with them; False where these are not determined.
 
     Contacts that slip faster than ``slowest`` (m/s) have friction against their slip now, along the line of
-    it that is nearer to the way that the step began with. That of slower ones turns to that way, and is it
-    without slip.
+    it that is nearer to the way that the step began with. That of slower ones, mirrored where they go back,
+    turns to that way, and is it without slip.
     """
     respond(held, at, found)
     return solve_mode(held, at.v, at.free, slowest, found)
@@ -298,9 +298,11 @@ def _follow_slip(held: Held, v: Array, i: int, slowest: float, found: Found) -> 
         size += total * total
         along += total * held.way[i, a]
     size = math.sqrt(size)
-    lacking, whole = max(slowest - size, 0.0), 0.0
+    slow, whole = size < slowest, 0.0
+    sign = -1.0 if along < 0.0 and not slow else 1.0
+    own = slowest - size + 2.0 * max(-along, 0.0) if slow else 0.0
     for a in range(nt):
-        found.way[i, a] = lacking * held.way[i, a] + (-found.way[i, a] if along < 0.0 else found.way[i, a])
+        found.way[i, a] = own * held.way[i, a] + sign * found.way[i, a]
         whole += found.way[i, a] ** 2
     for a in range(nt):
         found.way[i, a] /= math.sqrt(whole)

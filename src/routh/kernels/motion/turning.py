@@ -30,7 +30,7 @@ class Rates(NamedTuple):
 
 @kernel
 def aim(held: Held, at: At, slowest: float, found: Found) -> bool:
-    """Slip is to keep the way that it has now, of slip below ``slowest`` (m/s) the nearer to the one before.
+    """Slip is to keep the way that it has now, of slip below ``slowest`` (m/s) mirrored where it goes back.
 
     The way of slower slip turns to the one before. False where the forces are not determined.
     """
@@ -47,9 +47,9 @@ def aim(held: Held, at: At, slowest: float, found: Found) -> bool:
             size += slip * slip
             along += slip * held.way[i, a]
         size, whole = math.sqrt(size), 0.0
-        sign = -1.0 if along < 0.0 and size <= slowest else 1.0
+        own = slowest - size + 2.0 * max(-along, 0.0) if size < slowest else 0.0
         for a in range(nt):
-            held.way[i, a] = max(slowest - size, 0.0) * held.way[i, a] + sign * found.way[i, a]
+            held.way[i, a] = own * held.way[i, a] + found.way[i, a]
             whole += held.way[i, a] ** 2
         for a in range(nt):
             held.way[i, a] /= math.sqrt(whole)
