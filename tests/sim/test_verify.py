@@ -17,7 +17,7 @@ from routh.models.spatial import PlaneContact as PointContact
 from routh.models.spatial import SpatialModel
 from routh.models.spatial import box as spatial_box
 from routh.sim import verify
-from routh.sim.verification import Verdict
+from routh.sim.verification import Verdict, _against
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +203,18 @@ def test_friction_that_all_but_slides_is_known_from_friction_that_is_too_large(s
     assert motion.ok
     verdict = verify(Pushed([body], [replace(contact, mu=mu)]), motion, control=control)
     assert ("inclusion (53)" in {one.condition for one in verdict.violations}) == (share > 1.0)
+
+
+@pytest.mark.parametrize("unsure", [1e-6, 0.2, 0.999])
+def test_friction_against_slip_that_is_hardly_known(unsure):
+    """Sums of few directions lacked the more of the cone the less slip was known; none is beyond that."""
+    ways, angle = _against(np.array([0.0, -3e-9]), unsure, 8), np.arcsin(unsure)
+    off = np.sort(np.arctan2(-ways[:, 0], ways[:, 1]))
+    np.testing.assert_allclose(np.linalg.norm(ways, axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(off[[0, -1]], [-angle, angle], rtol=1e-9)
+    near = off[np.abs(off) <= 0.1 * angle]
+    assert np.diff(near).max() <= 0.05 * angle
+    assert len(near) > 5
 
 
 class Pushed(SpatialModel):

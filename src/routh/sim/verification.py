@@ -35,6 +35,7 @@ _ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as g
 _TURNS = 8  # parts of an interval over which rotations are added up
 _EDGES = 64  # of a spatial friction cone, in the membership test, at first
 _FINER = 5  # rounds in which edges are added where the force is: then a cone lacks 3e-7 of itself
+_CLOSER = 8  # directions to either side of slip that is hardly known, each twice as close to it
 _KEPT = 4  # configurations whose Jacobians are kept: both ends of an interval, its middle, and one more
 
 Control = Callable[[float, Array, Array], ArrayLike]
@@ -469,20 +470,24 @@ def _allowed(e: Evidence, i: int, q: Array, v: Array, discretised: float) -> Way
     ways: Ways = []
     for c in map(int, np.flatnonzero(closed)):
         if e.mu[c] > 0.0 and not stuck[c]:
-            edges_c = _against(velocity[c], float(unsure[c] / slip[c]))
+            edges_c = _against(velocity[c], float(unsure[c] / slip[c]), _CLOSER)
         else:
             edges_c = edges if e.mu[c] > 0.0 else edges[:1]
         ways.append((c, edges_c))
     return ways
 
 
-def _against(slip: Array, unsure: float) -> Array:
-    """Unit directions (k, nt) against a slip that is known up to the share ``unsure`` of itself, below 1."""
+def _against(slip: Array, unsure: float, closer: int = 1) -> Array:
+    """Unit directions (k, nt) against a slip that is known up to the share ``unsure`` of itself, below 1.
+
+    Between two of them sums of forces lack some of the cone: they are ``closer`` times twice as close to the
+    slip itself, near which friction is.
+    """
     back = -slip / np.linalg.norm(slip)
     if len(slip) == 1:
         return back[None]
-    across, angle = np.array([-back[1], back[0]]), np.arcsin(unsure)
-    return np.array([np.cos(a) * back + np.sin(a) * across for a in (0.0, angle, -angle)])
+    across, angles = np.array([-back[1], back[0]]), np.arcsin(unsure) * 0.5 ** np.arange(closer)
+    return np.array([np.cos(a) * back + np.sin(a) * across for a in (0.0, *angles, *-angles)])
 
 
 def _rests(e: Evidence, k: int) -> np.ndarray:
