@@ -18,6 +18,7 @@ TESTS = (
     "docs_gallery",
     "docs_names",
     "docs_pages",
+    "docs_parameters",
     "docs_site",
     "examples",
     "notebooks",

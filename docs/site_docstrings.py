@@ -4,14 +4,18 @@ import re
 
 import griffe
 
-_SECTION = re.compile(r"^(Parameters|Attributes|Fields)\n-+\n((?:.+\n?)*)", flags=re.MULTILINE)
+_SECTION = re.compile(r"^(?:Parameters|Attributes)\n-+\n(?:(?!\n^\w+\n-+$)[\s\S])*", flags=re.MULTILINE)
 _COMMENT = re.compile(r"  # (.+)$")
-_ITEM = re.compile(r"^(\w[\w, ]*?) : (.+)$", flags=re.MULTILINE)
+_ITEM = re.compile(r"^(\w+(?:, \w+)*) : (.+(?:\n+ .+)*)$", flags=re.MULTILINE)
+
+
+def _one_each(item: re.Match[str]) -> str:
+    return "\n".join(f"{name}\n    {item[2]}" for name in item[1].split(", "))
 
 
 def as_numpy(text: str) -> str:
-    """The docstring with each description below its name, where the format wants it."""
-    return _SECTION.sub(lambda match: _ITEM.sub(r"\1\n    \2", match[0]), text)
+    """The docstring with each description below its name, where the format wants it; one for each name."""
+    return _SECTION.sub(lambda section: _ITEM.sub(_one_each, section[0]), text)
 
 
 def comment_of(obj: griffe.Object) -> str | None:

@@ -36,6 +36,13 @@ _WRONG = {  # what `routh.problem_rows.check` found: the field, and what was wan
 class ImpactBatch(Stored):
     """``n`` impacts, each with its own matrices and any number of contacts up to ``nc``.
 
+    Row ``k`` on its own is ``batch[k]``, an `ImpactProblem` of the contacts that are present. A row in which
+    there is nothing to solve says so in ``status``, and is no error.
+
+    Arrays of a GPU (float64, of PyTorch, CuPy, JAX or ``outcomes.on_gpu``) stay there: they are checked
+    there, ``routh.sample(batch, n, device="cuda")`` reads them where they are, and a field is copied to the
+    host when it is first asked for. They must not be changed while the batch is in use.
+
     Parameters
     ----------
     M : (n, nv, nv) mass matrices, or (nv, nv) for all.
@@ -46,13 +53,6 @@ class ImpactBatch(Stored):
     present : (n, nc) bool: contacts that there are; default all. What stands where there is none is ignored.
     restitution : number, (nc,) or (n, nc), in [0, 1].
     names : one distinct name per contact, the same in all rows.
-
-    Row ``k`` on its own is ``batch[k]``, an `ImpactProblem` of the contacts that are present. A row in which
-    there is nothing to solve says so in ``status``, and is no error.
-
-    Arrays of a GPU (float64, of PyTorch, CuPy, JAX or ``outcomes.on_gpu``) stay there: they are checked
-    there, ``routh.sample(batch, n, device="cuda")`` reads them where they are, and a field is copied to the
-    host when it is first asked for. They must not be changed while the batch is in use.
     """
 
     M: Array

@@ -217,11 +217,19 @@ def audit_laws(
     refine: int = 256,
     budget: float | None = None,
 ) -> LawAudit:
-    """Ask laws (names in `routh.laws.LAWS`; default: all with one answer to this) and audit what they say.
+    """Ask laws what an impact does, and audit what they say.
 
-    The set is that of ``n`` samples, energetic where the problem has restitution; `routh.audit` says what
-    ``refine`` and ``budget`` (seconds, for drawing and for each answer) are. ``friction`` is that of the set
-    and of laws that know both. A law that is named and cannot take the problem says why.
+    The set is energetic where the problem has restitution.
+
+    Parameters
+    ----------
+    problem : the impact.
+    names : in `routh.laws.LAWS`; default: all with one answer to this. A law that is named and cannot take
+        the problem says why.
+    n, seed : of the samples of the set, as in `routh.sample`.
+    friction : of the set, and of laws that know both: "cone" or "polyhedral".
+    refine : as in `routh.audit`.
+    budget : seconds for drawing, and again for each answer.
     """
     known = tuple(laws.LAWS)
     asked = [name for name in known if name != "set-valued"] if names is None else list(names)

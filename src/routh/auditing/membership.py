@@ -102,19 +102,22 @@ def audit(
 ) -> Audit:
     """Compare a velocity after an impact with the set of its outcomes and with the laws of impact.
 
+    The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
+    impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
+
     Parameters
     ----------
+    problem : the impact.
     v_after : (nv,) from a simulator or a measurement.
-    outcomes : the set, where it has been sampled already; else it is drawn with ``n`` samples (1024),
-        ``seed`` (0) and ``friction`` ("cone"), which are refused together with outcomes.
+    outcomes : the set, where it has been sampled already. Otherwise it is drawn.
+    n : samples that are drawn (1024); like ``seed`` and ``friction`` refused together with ``outcomes``.
+    seed : of the draw (0).
+    friction : of the draw ("cone"), as in `routh.sample`.
     refine : further outcomes to try near the nearest one, each a little changed in its events; near the
         nearest of as many by events where the outcomes were drawn otherwise.
     tolerance : share of the speed before within which laws count as kept.
     budget : seconds for drawing and refining; what is left out then is told by ``complete`` and by the
         statuses of ``outcomes``.
-
-    The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
-    impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
     """
     if not isinstance(problem, ImpactProblem):
         raise no_impact(problem)

@@ -88,23 +88,26 @@ def audit(
 
     Parameters
     ----------
-    duration : s; control : called with model and data before each step, may set ``data.ctrl``.
+    duration : s.
+    control : called with model and data before each step, may set ``data.ctrl``.
     threshold : m/s (rad/s for limits): slower approaches are no impacts.
     longest : s: an impact that takes longer is cut off there.
     window : s: of the geoms that push in an impact, contacts take part that touch when it begins, or that
         close within this time or while it lasts; default 5 ms.
     gap : m: instead of a window, those within this distance, or that close while it lasts.
-    n, seed, friction : the set of each impact, see `routh.sample`.
+    n, seed, friction : of the samples of each impact, as in `routh.sample`.
     tolerance : share of the speed before up to which laws count as kept; soft contacts need some.
     max_impacts : further ones are counted, not audited.
-    deepest, past_limit : impacts that begin with bodies overlapping by more (m) or joints farther past their
-        limits (rad) are named in ``refused``, not audited; None: any.
+    deepest : impacts that begin with bodies overlapping by more (m) are named in ``refused``, not audited;
+        None: any.
+    past_limit : the same of joints farther past their limits, rad.
     budget : seconds of waiting; what was audited by then is returned, with the status OUT_OF_TIME: the last
         impact perhaps with fewer samples.
 
     Raises
     ------
-    routh.status.ModelError where MuJoCo's simulation gets unstable.
+    routh.status.ModelError
+        Where MuJoCo's simulation gets unstable.
     """
     real("duration", duration, above=0.0)
     integer("max_impacts", max_impacts, at_least=1)

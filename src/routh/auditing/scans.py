@@ -197,7 +197,7 @@ def scan(
     problem_at : called with one keyword per axis; returns the problem there, or None where nothing is hit;
         a `routh.status.StateError` says that the state there cannot be.
     axes : name -> values. A motion is one axis ("t"); a grid of landing states has two or more.
-    n, seed, friction, rates : for `routh.sample` at each point.
+    n, seed, friction, rates : of `routh.sample` at each point.
     measure : a number for the outcomes of a point, instead of their ambiguity; `routh.robust.tipping_ratio`.
     budget : seconds; points that are not reached by then have Status.OUT_OF_TIME, the others are the same.
     """
@@ -259,8 +259,9 @@ def growth(
     Parameters
     ----------
     problem : made with the largest gap or window of interest; each row takes a part of its contacts.
-    gaps, windows : increasing thresholds, one of the two (m; s). By default every distinct distance.
-    n, seed, friction : for `routh.sample`.
+    gaps : increasing thresholds of distance, m; by default every distinct distance.
+    windows : increasing windows of time, s, in place of ``gaps``.
+    n, seed, friction : of `routh.sample`.
     """
     if gaps is not None and windows is not None:
         raise ValueError("gaps: got gaps and windows; wanted one of the two")

@@ -19,6 +19,7 @@ def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound:
 
     Parameters
     ----------
+    problem : the impact.
     level : 0, linear functions of the velocity (any problem); and for planar contacts 1, quadratic; 2,
         continuous and quadratic on each orthant of the normal velocities (`routh.bounds.barrier`). The bound
         can only shrink from level to level; the cost grows with ``2^nc`` at level 2.

@@ -74,7 +74,9 @@ def from_model(
 
     Parameters
     ----------
-    model, state, dt : what moves, from where, by how much (s).
+    model : what moves.
+    state : from where.
+    dt : the step, s.
     compliance : of the model's contacts.
     constraints : joints and limits by constraint, foundations.
     u : inputs of the model.

@@ -162,13 +162,15 @@ class SystemGradient:
     v : (nv,), the velocity before.
     dt : the step.
     constraints : one each, in their order.
+    change : (nv,), of the velocity in the step.
+    h : the length of the step that was solved, s.
     """
 
     f: Array
     v: Array
     dt: float
     constraints: tuple[RowsGradient | ContactGradient, ...]
-    change: Array = field(repr=False)  # (nv,) of the velocity in the step
+    change: Array = field(repr=False)
     h: float = field(repr=False)
 
     @cached_property
@@ -436,9 +438,10 @@ def state_gradient(
 
     Parameters
     ----------
+    model, state : as in `from_model`.
     gradient : of the step: ``differentiate(solve(from_model(...))).gradient(...)``.
-    dt, compliance, constraints, u, force, deformation : as in `from_model`; ``u`` and ``force`` may be
-        functions of the state, which are then differentiated too.
+    dt, compliance, constraints, deformation : as in `from_model`.
+    u, force : as in `from_model`, or functions of the state, which are then differentiated too.
     """
     held = compliance.at(model.gaps(state.q))
 

@@ -56,6 +56,7 @@ def forces_at(
 
     Parameters
     ----------
+    model, state, u, compliance, constraints, force : as in `from_model`.
     dt : s, the horizon over which the constraints answer.
     deformations : "given", as the state has them; or "zero", where they are too small to be measured (D19
         section 7). Springs then hold the rates against which their stiffness answers within ``dt``: stiff
@@ -87,6 +88,12 @@ def inputs_for(
     Given the velocity after, ``v_1 = v + dt acceleration``, the force of every constraint follows from its
     own law, row by row: no system is to be solved, and it is unique even for redundant constraints. The
     inputs then make up what is missing in ``M a = f + B u + G^T lambda``.
+
+    Parameters
+    ----------
+    model, state, compliance, constraints, force : as in `from_model`.
+    acceleration : (nv,), the mean over the step.
+    dt : the step, s.
     """
     wanted = real_array("acceleration", acceleration, [(model.nv,)], f"shape ({model.nv},)")
     options = {"dt": dt, "compliance": compliance, "constraints": constraints, "force": force}

@@ -40,6 +40,8 @@ class ManyForces:
     residual : (E,), scaled residuals, computed from forces and data.
     iterations : (E,), linear solves or cone programs.
     rescued : (E,) bool: those that compiled code did not solve and the readable solver did, or tried to.
+    found : what compiled code made of all rows, in the order of `ActingRows`.
+    alone : what the readable solver made of the rescued ones, by number.
     """
 
     systems: tuple[ConstrainedSystem, ...] = field(repr=False)
@@ -49,8 +51,8 @@ class ManyForces:
     residual: Array = field(repr=False)
     iterations: np.ndarray = field(repr=False)
     rescued: np.ndarray = field(repr=False)
-    found: Solved = field(repr=False)  # of all rows, in the order of `ActingRows`
-    alone: dict[int, ConstraintForces] = field(repr=False)  # those of the rescued
+    found: Solved = field(repr=False)
+    alone: dict[int, ConstraintForces] = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.systems)

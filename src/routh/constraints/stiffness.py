@@ -39,6 +39,7 @@ class Hertz:
     ----------
     modulus : contact modulus E*, Pa.
     radius : effective radius R, m.
+    factor : of ``E* sqrt(R)`` in k.
     """
 
     def __init__(self, modulus: float, radius: float, *, factor: float = 4.0 / 3.0) -> None:

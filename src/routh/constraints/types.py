@@ -115,12 +115,15 @@ class Contact(_Constraint):
         Sparse: (nc * nt, nv), the tangents of a contact in consecutive rows, with ``nt`` given.
     phi : (nc,), signed distances in m, negative in penetration.
     mu : number or (nc,), friction >= 0.
-    stiffness, damping : number or (nc,), K_n in N/m and B_n in N s/m.
+    stiffness : number or (nc,), K_n in N/m.
+    damping : number or (nc,), B_n in N s/m.
     tangential_stiffness : number or (nc,), K_r = K_s >= 0 in N/m; zero is Coulomb's memoryless friction.
     tangential_damping : number or (nc,), B_r = B_s in N s/m; None is D19's ``1e6 / dt``.
     deformation : (nc, nt), tangential spring deformations in m; matters only with tangential stiffness.
     bias : (nc, 1 + nt), dJ/dt v in m/s^2, normal first.
+    nt : tangents of a contact, where ``Jt`` is sparse.
     anticipate : whether a contact acts that is open now but would be closed at the end of the step.
+    name : by which its forces are called.
     """
 
     Jn: DenseOrSparse
@@ -277,7 +280,17 @@ def coordinate_limit(
     stiffness: float,
     damping: float = 0.0,
 ) -> CoordinateLimit:
-    """A joint limit ``lower <= q[index] <= upper`` of a coordinate whose rate is ``v[index]`` (m or rad)."""
+    """A joint limit ``lower <= q[index] <= upper`` of a coordinate whose rate is ``v[index]``.
+
+    Parameters
+    ----------
+    name : by which its forces are called.
+    index : of the coordinate.
+    nv : how many velocities the model has.
+    lower, upper : m or rad; None: no limit on this side.
+    stiffness : N/m or N m/rad.
+    damping : N s/m or N m s/rad.
+    """
     column = integer("index", index, at_least=0, at_most=nv - 1)
     ends = [(1.0, lower), (-1.0, upper)]
     sides = [(sign, real(name, end)) for sign, end in ends if end is not None]
@@ -305,7 +318,8 @@ class ElasticFoundation:
     Parameters
     ----------
     points : (n, 3), where the springs meet the body, in its frame, m.
-    stiffness, damping : number or (n,), of each spring, N/m and N s/m.
+    stiffness : number or (n,), of each spring, N/m.
+    damping : number or (n,), of each spring, N s/m.
     """
 
     name = "foundation"

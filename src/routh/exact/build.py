@@ -53,6 +53,9 @@ def exact_set(
 ) -> ExactSet:
     """Every outcome of an impact under HP23 (39), as unions of polytopes with rational vertices.
 
+    Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
+    leaves out what adds less than 1e-5 of the speed; ``gap`` includes what that costs.
+
     Parameters
     ----------
     problem : in rational numbers, or in floating point: every float is a rational number, and coincidences
@@ -68,15 +71,13 @@ def exact_set(
         all of their convex hull. Every number counts as it is; at least one contact must approach in all of
         them, and they may differ only by what impulses can change. `ExactSet.statuses_to` has no answer then.
 
-    Sequences of switches that go on for ever add less and less. On problems of many pieces the inner set
-    leaves out what adds less than 1e-5 of the speed; ``gap`` includes what that costs.
-
     Returns
     -------
-    ExactSet with status ``SOLVED``; ``NO_IMPACT`` where nothing approaches; ``INCOMPLETE`` where a budget ran
-    out (``inner`` is then a part of the set, ``outer`` a bound: by groups where contacts stand in groups that
-    hardly feel each other, as on the feet of a biped, else from energy and momentum); ``JAMMED`` where the
-    sets are complete but some solutions never end.
+    ExactSet
+        With status ``SOLVED``; ``NO_IMPACT`` where nothing approaches; ``INCOMPLETE`` where a budget ran out
+        (``inner`` is then a part of the set, ``outer`` a bound: by groups where contacts stand in groups that
+        hardly feel each other, as on the feet of a biped, else from energy and momentum); ``JAMMED`` where
+        the sets are complete but some solutions never end.
     """
     started = time.thread_time()
     eta = real("eta", eta, above=0.0, at_most=0.1)

@@ -69,7 +69,9 @@ def pointedness(problem: ImpactProblem, *, friction: str = "cone", facets: int |
 
     Parameters
     ----------
-    friction : "cone", or "polyhedral" with ``facets`` directions in space (default 8).
+    problem : the impact.
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     """
     generators, sizes = _scaled_generators(problem, friction, facets)
     found = _nearest_to_zero(generators)

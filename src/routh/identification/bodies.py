@@ -44,9 +44,9 @@ class TossedBox:
     rotation : (n, 3, 3) from the body's frame to the world's, at the impacts.
     before : (n, 6) velocity of the box's middle, m/s in the world's frame, and angular, rad/s in the body's.
     inertia : (3,) principal values about the centre of mass, kg m^2.
-    within, soon : corners that take part in an impact besides the lowest: less than ``within`` (m) above it,
-        or on the plane ``soon`` (s) later at the speed that they have. Told by the sharp corners, so that
-        contacts do not depend on the parameters.
+    within : m: corners less than this above the lowest take part in its impact. Told by the sharp corners, so
+        that contacts do not depend on the parameters.
+    soon : s: so do corners that are on the plane this much later at the speed that they have.
     known : values of parameters that are not asked for.
     """
 
@@ -123,10 +123,11 @@ class TossedModel:
     Parameters
     ----------
     model : a model, or a function of a dictionary of parameters that makes one with the same contacts.
-    q, before : (n, nq), (n, nv) configurations and velocities at the impacts.
-    within, soon : contacts that take part in an impact besides the lowest: less than ``within`` (m) above it,
-        or as low ``soon`` (s) later at the speed that they have. Told with ``known``, so that contacts do not
-        depend on the parameters.
+    q : (n, nq), configurations at the impacts.
+    before : (n, nv), velocities at the impacts.
+    within : m: contacts less than this above the lowest take part in its impact. Told with ``known``, so that
+        contacts do not depend on the parameters.
+    soon : s: so do contacts that are as low this much later at the speed that they have.
     known : values of parameters that are not asked for.
     joints : velocities (their places in v) of joints that rub.
     """

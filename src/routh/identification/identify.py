@@ -154,7 +154,9 @@ def identify(
     metric : values whose masses define the norm; default the start's.
     scan : further values spread over the ranges from which the best is gone on with.
     iterations : most quasi-Newton steps.
-    bootstrap, confidence : draws of the groups, and the intervals' probability.
+    bootstrap : draws of the groups.
+    confidence : the intervals' probability.
+    seed : of every draw.
     friction, hypothesis, threads : as in `routh.sample`.
     """
     bounds = Bounds.of(parameters)
@@ -248,7 +250,12 @@ def score_impacts(
 ) -> Scores:
     """How well the outcomes of given values foretell measured impacts, such as those not fitted on.
 
-    The arguments are those of `identify`; ``metric``: whose masses define the norm, default ``values``.
+    Parameters
+    ----------
+    impacts : see `MeasuredImpacts`.
+    values : of the parameters, by name.
+    samples, noise, seed, friction, hypothesis, threads : as in `identify`.
+    metric : values whose masses define the norm; default ``values``.
     """
     integer("samples", samples, at_least=1)
     batch = impacts.batch(values if metric is None else metric)

@@ -39,7 +39,8 @@ class ChatterjeeRuina(ImpactLaw):
     Parameters
     ----------
     tangential : e_t in [-1, 1]: what of the slip is reversed where friction suffices.
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     max_rounds : how often the law is applied before it gives up, with status MAX_STEPS.
     """
 

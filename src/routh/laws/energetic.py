@@ -37,7 +37,8 @@ class Energetic(ImpactLaw):
 
     Parameters
     ----------
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     max_rounds : how often both phases are done before the law gives up, with status MAX_STEPS.
     """
 

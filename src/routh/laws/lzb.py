@@ -51,7 +51,8 @@ class LZB(ImpactLaw):
     exponent : of the contact force in the indentation, 1 for linear springs, 1.5 for Hertz.
     resolution : increments per radian of the fastest spring.
     max_steps : increments before the law gives up, with status MAX_STEPS.
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     """
 
     stiffness: float | tuple[float, ...] = 1.0

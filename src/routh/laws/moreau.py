@@ -29,7 +29,8 @@ class Moreau(ImpactLaw):
 
     Parameters
     ----------
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     associated : solve one convex cone program instead (Anitescu 2006), as Chrono and MuJoCo do. Then the
         velocity is unique and does not depend on the order of the contacts, but contacts that slide leave
         the ground with mu times their slip.

@@ -28,7 +28,8 @@ class Poisson(ImpactLaw):
 
     Parameters
     ----------
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     """
 
     friction: str = "cone"

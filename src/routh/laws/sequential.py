@@ -27,7 +27,8 @@ class Sequential(ImpactLaw):
     ----------
     order : contacts by index or name; default all of them, as they are numbered.
     rule : how a single impact is resolved: "complementarity" (HP23 (31)) or "routh" (Routh's method; planar).
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     max_impacts : single impacts before the law gives up, with status MAX_STEPS.
     """
 

@@ -36,7 +36,8 @@ class SetValued(ImpactLaw):
     step : "algorithm1" only, number or (nc,), N s: the largest normal impulse of one increment ("h" in HP23).
         Default: each contact's own momentum scale ``|v|_M sqrt(m_i)``.
     max_steps : "algorithm1" only: increments before the law gives up, with status MAX_STEPS; default 1000.
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     hypothesis : what restitution means, where the problem has some: "energetic" or "poisson".
     """
 

@@ -26,13 +26,16 @@ def lemke_pivots(
 
     Parameters
     ----------
-    W : (n, n) matrix; q : (n,) vector; cover : (n,) covering vector, positive.
+    W : (n, n) matrix.
+    q : (n,) vector.
+    cover : (n,) covering vector, positive.
     tolerance : pivots below this share of their column's largest entry count as zero.
 
     Returns
     -------
-    (outcome, pivots, basis, value): ``basis[i]`` is the variable basic in row i (j < n: slack w_j,
-    n <= j < 2 n: z_{j-n}, 2 n: the artificial variable) and ``value[i]`` its value.
+    tuple[int, int, np.ndarray, np.ndarray]
+        Outcome, pivots, basis, value: ``basis[i]`` is the variable basic in row i (j < n: slack w_j,
+        n <= j < 2 n: z_{j-n}, 2 n: the artificial variable) and ``value[i]`` its value.
     """
     n = len(q)
     T, basis, place = np.empty((n, n + 2)), np.empty(n, dtype=np.int64), np.empty(2 * n + 1, dtype=np.int64)

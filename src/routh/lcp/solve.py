@@ -63,17 +63,19 @@ def solve(
 ) -> LCPResult:
     """Find z with ``0 <= z _|_ W z + q >= 0`` by Lemke's method.
 
-    Parameters
-    ----------
-    W : (n, n); q : (n,).
-    cover : (n,) positive covering vector; which solution is found depends on it where there are several.
-        Default: all ones.
-    z_unit, w_unit : (n,) or number, the sizes of z and of ``W z + q``; the residual is measured in them.
-    tolerance : the residual below which the result counts as solved.
-    max_pivots : default ``50 n``.
-
     Where floating point fails, the problem is tried again with cleaned data, with other covering vectors
     and, up to a limit of size, in exact arithmetic. The result's ``method`` tells which attempt succeeded.
+
+    Parameters
+    ----------
+    W : (n, n).
+    q : (n,).
+    cover : (n,) positive covering vector; which solution is found depends on it where there are several.
+        Default: all ones.
+    z_unit : (n,) or number, the size of z, in which the residual is measured.
+    w_unit : (n,) or number, the size of ``W z + q``, likewise.
+    tolerance : the residual below which the result counts as solved.
+    max_pivots : default ``50 n``.
     """
     matrix = real_array("W", W, [(None, None)], "shape (n, n)")
     n = len(matrix)

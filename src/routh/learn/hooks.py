@@ -113,6 +113,11 @@ class Impact:
 class Hook:
     """Steps a MuJoCo simulation and replaces outcomes of impacts; see `hook`.
 
+    Parameters
+    ----------
+    model, data, seed : as in `hook`.
+    settings : the other options of `hook`.
+
     Attributes
     ----------
     impacts : those of the last call of `step`.
@@ -279,13 +284,14 @@ def _can_be(arrival: Arrival) -> bool:
 def hook(model: MjModel, data: MjData, *, seed: int = 0, **options: Unpack[HookOptions]) -> Hook:
     """A `Hook` for any MuJoCo simulation: call ``hook.step(nstep)`` in place of ``mujoco.mj_step``.
 
+    After a change of the state from outside, and after a change of the model, call ``hook.reset()``.
+
     Parameters
     ----------
-    model, data : MjModel and MjData of the simulation.
+    model : MjModel of the simulation.
+    data : MjData of the simulation.
     seed : of the draws.
     options : those of `Settings`: mode, share, rates, threshold, window, gap, single, limits,
         restitution, objective, k.
-
-    After a change of the state from outside, and after a change of the model, call ``hook.reset()``.
     """
     return Hook(model, data, Settings(**options), seed)

@@ -16,6 +16,9 @@ _FIELDS = ("geom_friction", "geom_solref", "pair_friction", "pair_solref", "geom
 class ParameterRandomization(Wrapper, Recorded):
     """Scales friction and the softness of contacts by random factors, one of each for an episode.
 
+    ``info["parameters"]`` of a reset has the factors, (k,) arrays with ``per_contact``; ``geoms`` says of
+    which geoms.
+
     Parameters
     ----------
     env : environment whose ``unwrapped`` has ``model``.
@@ -30,9 +33,6 @@ class ParameterRandomization(Wrapper, Recorded):
         ``per_contact``. Up is that of the reference pose. MuJoCo's midphase, which does not see moved geoms,
         is switched off meanwhile.
     seed : of the draws, until ``reset(seed=...)`` gives another.
-
-    ``info["parameters"]`` of a reset has the factors, (k,) arrays with ``per_contact``; ``geoms`` says of
-    which geoms.
     """
 
     def __init__(

@@ -29,18 +29,19 @@ _SUBSTEPS = 8  # in a time constant of the contacts
 class TouchDown(MujocoEnv):
     """A robot that comes down on stiff contacts: `Lander`, `Quadruped`, or your own as a subclass.
 
+    A subclass says how episodes begin (`start`), what an action does (`controls`), what time and action cost
+    (`cost`), when it is over (`verdict`) and what is observed (``_get_obs``). ``info`` of a step has
+    ``verdict`` ("" until the episode is over), ``powered`` (whether the action did anything) and ``cost``.
+
     Parameters
     ----------
     model : MJCF as text, or an MjModel.
-    actions, observations : how many numbers an action and an observation have.
+    actions : how many numbers an action has.
+    observations : how many numbers an observation has.
     time_constant : of all contacts, s (MuJoCo's ``solref[0]``). Eight substeps are made in this time.
     decision : s from one action to the next.
     slices : into which this time is cut; `controls` and `verdict` are asked in each.
     longest : s after which an episode is cut off.
-
-    A subclass says how episodes begin (`start`), what an action does (`controls`), what time and action cost
-    (`cost`), when it is over (`verdict`) and what is observed (``_get_obs``). ``info`` of a step has
-    ``verdict`` ("" until the episode is over), ``powered`` (whether the action did anything) and ``cost``.
     """
 
     metadata: Mapping[str, Foreign] = {"render_modes": []}

@@ -58,14 +58,14 @@ def draws_seed(seed: int) -> int:
 class OutcomeRandomization(Wrapper, Recorded):
     """Replaces outcomes of impacts inside the substeps of a Gymnasium MuJoCo environment.
 
+    ``info["impacts"]`` of each step is a tuple of `Impact`: what was replaced, when, and by what.
+
     Parameters
     ----------
     env : environment that steps as Gymnasium's `MujocoEnv` does; wrappers around it are kept.
     seed : of the draws, until ``reset(seed=...)`` gives another.
     options : those of `Settings`: mode, share, rates, threshold, window, gap, single, limits,
         restitution, objective, k.
-
-    ``info["impacts"]`` of each step is a tuple of `Impact`: what was replaced, when, and by what.
     """
 
     def __init__(self, env: Env, *, seed: int = 0, **options: Unpack[HookOptions]) -> None:
@@ -105,11 +105,12 @@ class AdversarialOutcomes(OutcomeRandomization):
     Parameters
     ----------
     env : as for `OutcomeRandomization`.
-    objective : the larger the worse: (nv,) or a function (k, nv) of velocities after to (k,).
-    value : in its place, a value function (k, n) of observations to (k,): the worst outcome is the one with
-        the lowest value. Observations are those of ``env.unwrapped`` at the moment of the impact; wrappers
-        that change observations are not asked.
-    seed, options : k and the others, as for `OutcomeRandomization`.
+    value : a value function (k, n) of observations to (k,): the worst outcome is the one with the lowest
+        value. Observations are those of ``env.unwrapped`` at the moment of the impact; wrappers that change
+        observations are not asked.
+    seed : as for `OutcomeRandomization`.
+    options : in place of ``value``, ``objective``, the larger the worse: (nv,) or a function (k, nv) of
+        velocities after to (k,); ``k`` and the others as for `OutcomeRandomization`.
     """
 
     def __init__(

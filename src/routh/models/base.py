@@ -203,13 +203,16 @@ def impact_problem(
 
     Parameters
     ----------
+    model : whose contacts take part.
+    state : where it is, and how it moves.
     window : s: what touches takes part, and what would touch within this time at the present velocity;
         default 5 ms. What closes within three windows, not within one, is named in the problem's ``soon``.
     gap : m: instead of a window, all contacts whose signed distance is at most this.
 
     Raises
     ------
-    ValueError where no contact takes part.
+    ValueError
+        Where no contact takes part.
     """
     state = fitting_state(model, state)
     rule = Simultaneity(window=window, gap=gap)

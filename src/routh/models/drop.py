@@ -40,12 +40,17 @@ def landing(
     model : mujoco.MjModel or pinocchio.Model with a free root, or (MuJoCo) a vertical slide at the root; or
         a file (.xml, .urdf), which MuJoCo reads: a URDF gets a floating root and level ground.
     drop : speed along gravity at the touch, m/s.
-    roll, pitch, yaw : rad, turns about the body's own x, y and z axes in this order, added to the pose of
-        the keyframe or of ``qpos``; a planar root has one angle and takes one of them.
+    roll : rad, a turn about the body's own x axis, added to the pose of the keyframe or of ``qpos``. A planar
+        root has one angle and takes one of roll, pitch and yaw.
+    pitch : rad, a turn about its y axis, after roll.
+    yaw : rad, a turn about its z axis, after pitch.
     joints : name -> rad (m for slides).
-    speed, heading : sideways speed at the touch, m/s, and where it goes: rad from the body's x axis to its
-        left. A planar root slides along its own axis: heading 0.
-    roll_rate, pitch_rate, yaw_rate : rad/s about the body's own x, y and z axes; of a planar root one.
+    speed : sideways at the touch, m/s.
+    heading : where that goes: rad from the body's x axis to its left. A planar root slides along its own
+        axis: heading 0.
+    roll_rate : rad/s about the body's own x axis; a planar root has one of the three.
+    pitch_rate : rad/s about its y axis.
+    yaw_rate : rad/s about its z axis.
     joint_velocities : name -> rad/s (m/s for slides).
     options : for both, ``window`` (s: contacts that close within this time at the approach speed are part of
         the landing; default 5 ms), ``limits`` (of joints), ``restitution``, ``deepest``, ``past_limit``. For
@@ -56,7 +61,8 @@ def landing(
 
     Returns
     -------
-    Landing : ``.problem`` for `routh.sample`, and the state ``.qpos``, ``.qvel``.
+    Landing
+        Its ``problem`` for `routh.sample`, and the state ``qpos``, ``qvel``.
     """
     posture = Posture(real("roll", roll), real("pitch", pitch), real("yaw", yaw), dict(joints or {}))
     turning = {"roll_rate": roll_rate, "pitch_rate": pitch_rate, "yaw_rate": yaw_rate}

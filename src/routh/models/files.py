@@ -144,7 +144,13 @@ def check_model_file(path: str | Path, *, roots: Sequence[str | Path] = ()) -> M
 
     Returns
     -------
-    What the top file says; raises `routh.status.ModelError` otherwise.
+    ModelFile
+        What the top file says.
+
+    Raises
+    ------
+    routh.status.ModelError
+        Where the model is refused.
     """
     top = Path(path).resolve()
     if not top.is_file():

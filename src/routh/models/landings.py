@@ -262,7 +262,8 @@ def held_touchdown(
 
     Parameters
     ----------
-    M : (nv, nv); qvel : (nv,).
+    M : (nv, nv).
+    qvel : (nv,).
     seen : contacts of the robot with what does not move, of which those within ``reach`` m are taken.
     equality : (ne, nv) rows that velocities must be orthogonal to.
     """

@@ -91,7 +91,8 @@ def regime_of(
 
     Parameters
     ----------
-    speed : at which the contacts approach, m/s; duration : of one contact, s, or NaN.
+    speed : at which the contacts approach, m/s.
+    duration : of one contact, s, or NaN.
     """
     last = float(closing.max(initial=0.0))
     spread = last + unevenness / speed if speed > 0.0 else np.inf

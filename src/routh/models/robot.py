@@ -161,7 +161,8 @@ def assemble(
 
     Parameters
     ----------
-    M : (nv, nv) mass matrix; qvel : (nv,) velocity before.
+    M : (nv, nv) mass matrix.
+    qvel : (nv,) velocity before.
     equality : (ne, nv) rows that velocities must be orthogonal to.
     later : rows among which are those that close soon, looked for from farther away.
     """

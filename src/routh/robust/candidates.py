@@ -60,13 +60,13 @@ class Constraint:
 def same_feet(landing: Landing, *, within: float = 1e-6) -> Constraint:
     """The same feet land, and where they do in ``landing``: as far from each other, and as high.
 
+    The robot as a whole may move along the ground, and its trunk over its feet. Feet are spheres, whose
+    centres stay, or points of a body where they touch in ``landing``.
+
     Parameters
     ----------
     landing : of a MuJoCo model.
     within : m, how far each foot may be off.
-
-    The robot as a whole may move along the ground, and its trunk over its feet. Feet are spheres, whose
-    centres stay, or points of a body where they touch in ``landing``.
     """
     feet = Feet(landing)
     wanted, names = feet.places(landing.qpos), set(landing.problem.names)

@@ -357,6 +357,7 @@ def design(
         `routh.robust.standing_problem` of landings; "smallest NAME" and "largest NAME" are one of the names
         in ``over``, with constraints such as `routh.robust.no_tipping`. Smaller is better; the score of the
         largest is less the number.
+    of : the objective of "worst_case".
     over : a joint's name, "roll", "pitch" or "yaw" -> (low, high), rad (m for slides). A tuple of names moves
         together.
     constraints : `Constraint`; `same_feet(landing)` keeps the feet where they are.
@@ -365,12 +366,14 @@ def design(
         "search" (COBYQA, without slopes), or "auto": gradients where they exist, then search.
     starts : how many designs to begin with: the first, and others spread over the bounds.
     evaluations : how many designs may be tried in all.
-    n, seed : samples of each evaluation, the same for all.
+    n : samples of each evaluation.
+    seed : of these samples, the same in every evaluation.
     check : samples, of another seed, by which the first and the best design are judged in the end.
 
     Returns
     -------
-    Design : before and after, every evaluation, whether the search came to its end.
+    Design
+        Before and after, every evaluation, whether the search came to its end.
     """
     choice("method", method, METHODS)
     count = integer("starts", starts, at_least=1)

@@ -99,16 +99,17 @@ def holds(
 ) -> Guarantee | Guarantees:
     """Whether conditions hold in every outcome of an impact, or of each impact of a batch.
 
+    Example: ``holds(problem, {"heel": 0.1, "toe": 0.1})``: no foot leaves faster than 0.1 m/s.
+    ``holds(problem, {("heel", "toe"): 0.0})``: heel or toe stays.
+
     Parameters
     ----------
+    problem : an impact, or a batch.
     conditions : a contact's name -> the largest normal velocity with which it may leave, m/s; or any name ->
         (objective, limit), where the objective, as in `worst_case`, must not exceed the limit. The same for
         all rows of a batch. What is said of a contact that a row does not have stays unknown. Several names
         in a tuple: at least one of them leaves no faster; one problem only.
     options : of `worst_case`.
-
-    Example: ``holds(problem, {"heel": 0.1, "toe": 0.1})``: no foot leaves faster than 0.1 m/s.
-    ``holds(problem, {("heel", "toe"): 0.0})``: heel or toe stays.
     """
     if not conditions:
         raise ValueError("conditions: got none; wanted at least one")

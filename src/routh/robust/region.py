@@ -142,8 +142,10 @@ def safe_region(
     Parameters
     ----------
     model : as in `routh.robust.tipping`.
-    heading : of the sideways speed, rad; None: the worst of ``headings`` around.
-    directions, steepest : how many, from straight down to so many rad from it.
+    heading : of the sideways speed, rad; None: the worst of ``headings``.
+    headings : how many, all the way round.
+    directions : how many, from straight down to ``steepest``.
+    steepest : rad from straight down.
     fastest : m/s: no faster touch-down is looked at.
     window, restitution, unevenness, samples, rates, friction, facets, seed, threads : as in
         `routh.robust.tipping`.

@@ -50,8 +50,12 @@ class Wheel:
 
     Parameters
     ----------
-    spokes : at least 4; length : m; mass : kg; inertia : about the hub, kg m^2, uniform spokes by default.
-    slope : rad, below pi / spokes; mu : friction.
+    spokes : at least 4.
+    length : of a spoke, m.
+    mass : kg.
+    inertia : about the hub, kg m^2, uniform spokes by default.
+    slope : rad, below pi / spokes.
+    mu : friction.
     """
 
     spokes: int = 8
@@ -173,8 +177,13 @@ class Compass:
 
     Parameters
     ----------
-    angle : rad, of each leg to the normal; leg : m; mass, hip : kg, of each leg and at the hip; to_mass : m
-        from the hip to a leg's mass; slope : rad; mu : friction.
+    angle : of each leg to the normal, rad.
+    leg : length of a leg, m.
+    mass : of a leg, kg.
+    hip : mass at the hip, kg.
+    to_mass : from the hip to a leg's mass, m.
+    slope : rad.
+    mu : friction.
     """
 
     angle: float = 0.2710
@@ -322,7 +331,8 @@ def return_map(
     ----------
     gait : `Wheel` or `Compass`, or anything with their methods.
     states : (k, d) vertices of a set of states before the impact.
-    samples : how many states are drawn from the set, with one outcome each; seed : of both draws.
+    samples : how many states are drawn from the set, with one outcome each.
+    seed : of both draws.
     exact : whether the impact's exact set from all these states is computed (extra ``exact``).
     """
     vertices = real_array("states", states, [(None, None)], "shape (k, d)")

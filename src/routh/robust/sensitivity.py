@@ -76,6 +76,7 @@ def sensitivity(
 
     Parameters
     ----------
+    problem : the impact.
     objective : as in `worst_case`. A contact's name, or (contact, direction), moves with the contact: its
         dependence on ``Jn`` and ``Jt`` counts.
     worst : the worst case, where it is known already.

@@ -307,8 +307,9 @@ def tipping(
     Parameters
     ----------
     model : mujoco.MjModel or pinocchio.Model with a free root. Joints are held from the touch on.
-    qpos, qvel : (nq,) and (nv,) of one state, or (n, nq) and (n, nv) of many; Pinocchio's in its own order.
-        `routh.models.landing` makes them.
+    qpos : (nq,) of one state, or (n, nq) of many; Pinocchio's in its own order. `routh.models.landing` makes
+        them.
+    qvel : (nv,) of one state, or (n, nv) of many.
     window : contacts that close within this time (s) take part in the impact. Those that close later carry
         the body nevertheless, if they are within a slope of 0.1 of the ground.
     restitution : "contact", from the damping of the contact's spring (MuJoCo's ``solref``; where nothing is
@@ -325,7 +326,8 @@ def tipping(
 
     Returns
     -------
-    Tipping for one state, which raises a ValueError where there is no answer; Tippings for many.
+    Tipping
+        For one state, which raises a ValueError where there is no answer; `Tippings` for many.
     """
     real("window", window, at_least=0.0)
     integer("samples", samples, at_least=1)

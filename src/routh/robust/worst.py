@@ -106,6 +106,7 @@ def worst_case(
 
     Parameters
     ----------
+    problem : the impact.
     objective : (nv,), a contact's name (its normal velocity) or (contact, (1 + nt,)) for a linear function;
         `Quadratic`; or a function of your own, ``f(v (n, nv)) -> (n,)``.
     method : "exact" (planar, inelastic; needs the extra ``exact``), "fill", or "auto": the exact set where it
@@ -324,6 +325,7 @@ def worst_cases(batch: ImpactBatch, objective: Wanted, **options: Unpack[WorstOp
 
     Parameters
     ----------
+    batch : the impacts.
     objective : as in `worst_case`, the same for all rows; or (n, nv), a linear function for each.
     options : of `worst_case`. Where ``method="exact"`` runs out of time a row is INCOMPLETE, without a value.
     """

@@ -60,11 +60,13 @@ def sample(
     step : number or (nc,), N s. Default: each contact's momentum scale ``|v|_M sqrt(m_i)``. Larger steps
         reach more of the set but carry the error of the step; see the documentation on sampling.
     max_steps : increments before a sample gives up with a status; default 1000.
-    seed, row : equal seeds give equal samples, whatever n, max_steps or the number of threads; ``row`` is
-        the place of the problem in a batch.
+    seed : equal seeds give equal samples, whatever n, max_steps or the number of threads.
+    row : the place of the problem in a batch.
     points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
-    friction, facets : "cone", or "polyhedral" with this many facets in space (default 8).
-    device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
+    device : "cpu", or "cuda" on an NVIDIA GPU.
+    threads : of "cpu"; default: all.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
     """
     refuse_restitution(problem.restitution)
@@ -179,7 +181,15 @@ def approximate(
 
     ``epsilon`` sets the closing increment and nothing else. That the samples lie within it of the whole set
     is promised only for as many as `approximation_sample_count` says, which are far too many to draw.
-    ``budget`` are seconds: samples that are not drawn or not closed by then have Status.OUT_OF_TIME.
+
+    Parameters
+    ----------
+    problem : the impact.
+    epsilon : of the closing increment, less than the step, N s.
+    n, step, seed, points : as in `sample`.
+    max_steps : increments of a run, before the closing one.
+    facets : of friction in space, default 8.
+    budget : seconds: samples that are not drawn or not closed by then have Status.OUT_OF_TIME.
     """
     deadline = deadline_of(budget)
     require_inelastic(problem, "approximate")
@@ -234,14 +244,14 @@ def sample_batch(
 ) -> BatchOutcomes:
     """Row k gets the samples of `routh.sampling.algorithm1.sample` of ``batch[k]`` with row ``row + k``.
 
+    Samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn again,
+    the first few, which takes up to seconds.
+
     Parameters
     ----------
     step : number, (nc,) or (rows, nc), N s; default: each contact's momentum scale.
     points : "random" only.
     options : ``friction`` and ``facets`` of `routh.sample`.
-
-    Samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn again,
-    the first few, which takes up to seconds.
     """
     refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
     if choice("points", points, ("random", "sobol")) == "sobol":

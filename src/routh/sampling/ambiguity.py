@@ -273,6 +273,7 @@ def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
 
     Parameters
     ----------
+    outcomes : of one impact.
     direction : (nv,), the outcome maximizes ``direction . v``; or the name of a contact, whose normal
         velocity is maximized; or (contact, (1 + nt,)), a direction of this contact's velocity, normal first.
     """

@@ -125,6 +125,7 @@ def fill(
 
     Parameters
     ----------
+    problem : the impact.
     tolerance : a round that adds less than this share of the width in every direction counts as quiet.
     max_samples : samples drawn at most.
     directions : even number of directions, in opposite pairs, in which growth is watched; or directions

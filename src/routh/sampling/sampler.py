@@ -70,6 +70,8 @@ def sample(
 
     Parameters
     ----------
+    problem : an impact, or a batch of impacts.
+    n : how many outcomes, of each impact of a batch.
     method : "events" (each sample is a member of the set: a path of HP23 (39), event by event) or
         "algorithm1" (HP23's sampler, with the error of its step, for impacts without restitution).
     rates : "events" only: how the relative rates of the impulses are drawn: "mixed" (default), "uniform",
@@ -79,13 +81,20 @@ def sample(
     tolerance : "events" with the true cone in space: error allowed on curved paths, a share of the speed.
     step, max_steps, points : "algorithm1" only, see `routh.sampling.algorithm1.sample`; of a batch see
         `routh.sampling.algorithm1.sample_batch`.
-    seed, row : equal seeds give equal samples, whatever n or the number of threads; ``row`` is the place of
-        the problem in a batch, or of a batch's first row in a larger one.
-    friction, facets : "cone", or in space "polyhedral" with this many facets (default 8).
+    seed : equal seeds give equal samples, whatever n or the number of threads.
+    row : the place of the problem in a batch, or of a batch's first row in a larger one.
+    friction : "cone", or "polyhedral" in space.
+    facets : friction directions of "polyhedral" (default 8).
     hypothesis : what restitution means: "energetic" (Stronge: the share e^2 of a contact's work returns) or
         "poisson" (the share e of its normal impulse).
-    device, threads : "cpu" with this many threads (default: all), or "cuda" on an NVIDIA GPU.
+    device : "cpu", or "cuda" on an NVIDIA GPU.
+    threads : of "cpu"; default: all.
     budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
+
+    Returns
+    -------
+    Outcomes
+        Of an impact, with ``n`` rows; of a batch `BatchOutcomes`, with ``n`` rows for each of its impacts.
     """
     check_count(problem, n)
     choice("method", method, METHODS)

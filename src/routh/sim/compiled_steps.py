@@ -76,7 +76,9 @@ class March:
     ----------
     model, compliance, constraints : what moves; see `suits`.
     states : where the motions begin.
-    dt, steps, every : s, how many, and how many from one state that is written down to the next.
+    dt : s.
+    steps : how many.
+    every : how many from one state that is written down to the next.
     """
 
     def __init__(

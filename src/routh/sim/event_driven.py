@@ -549,16 +549,17 @@ def simulate(
 
     Parameters
     ----------
-    model, state : where the motion starts; ``state.t`` is the first time. Penetration is refused.
+    model : what moves.
+    state : where the motion starts; ``state.t`` is the first time. Penetration is refused.
     duration : s, > 0.
     law : the impact law; default `routh.laws.SetValued`. Where its hops would be lower than what closes a
         contact (1e-9 m), all contacts settle instead, in a step of at most 1e-4 s (event "settle").
     control : inputs as feedback, ``u = control(t, q, v)``, handed to ``model.bias``.
-    seed : of every draw; equal seeds give equal motions. ``stream`` picks one of the futures: number 0 draws
-        all its outcomes; those above begin far apart, see `routh.simulate_many`.
+    seed : of every draw; equal seeds give equal motions.
     sample_dt : s between samples of the smooth parts, beside those at events; default 1/200 of the duration,
         at most 0.02 s.
-    rtol, atol : tolerances of the integrator, relative and in SI units.
+    rtol : relative tolerance of the integrator.
+    atol : absolute tolerance of the integrator, in SI units.
     max_step : s, longest step of the integrator; default 1/10 of the duration.
     window : s: with a contact that collides, all take part that touch, or that would touch within this time
         at the velocity before; default 5 ms. 0: only those that touch (within 1 µm), as HP23 (53) has it.
@@ -566,12 +567,15 @@ def simulate(
     gap : m: instead of a window, contacts within this distance count as closed, and collide simultaneously.
     max_events : after so many impacts and mode changes the motion ends with the event "stop" and the
         status INCOMPLETE.
+    stream : which of the futures: number 0 draws all its outcomes; those above begin far apart, see
+        `routh.simulate_many`.
     budget : s of waiting allowed; what is simulated by then is returned, with the status OUT_OF_TIME.
 
     Returns
     -------
-    Trajectory, with ``s``, ``impulses``, ``events``, ``forces["contacts"]`` and energies. What stopped it
-    early, if anything, is its last event ("stop") and the status of its last sample: see ``ok``.
+    Trajectory
+        With ``s``, ``impulses``, ``events``, ``forces["contacts"]`` and energies. What stopped it early, if
+        anything, is its last event ("stop") and the status of its last sample: see ``ok``.
     """
     span = real("duration", duration, above=0.0)
     spacing = min(span / 200.0, 0.02) if sample_dt is None else real("sample_dt", sample_dt, above=0.0)

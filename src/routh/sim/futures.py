@@ -154,10 +154,17 @@ def simulate_many(
     these the one farthest from the mean, then each the farthest from those before, until no other differs.
     Future 0, all further futures and all later impacts take random draws: a bundle shows what can happen, not
     how often; for frequencies draw futures with different seeds.
-    Future i depends only on the seed and on i, not on n or on ``processes`` (worker processes; the model, the
-    law and the control must then be picklable). ``budget`` are the seconds allowed for all of them: futures
-    that are finished by then are what they would be without it, the others have the status OUT_OF_TIME.
-    ``options`` are those of `simulate`. Notebooks show a bar while it takes long.
+    Notebooks show a bar while it takes long.
+
+    Parameters
+    ----------
+    model, state, duration : as in `simulate`.
+    n : how many futures.
+    seed : future i depends only on it and on i, not on n or on ``processes``.
+    processes : how many work; the model, the law and the control must then be picklable.
+    budget : seconds allowed for all of them: futures that are finished by then are what they would be without
+        it, the others have the status OUT_OF_TIME.
+    options : those of `simulate`.
     """
     count = integer("n", n, at_least=1)
     workers = integer("processes", processes, at_least=1)

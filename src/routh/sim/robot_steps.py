@@ -33,7 +33,8 @@ class RobotMarch(March):
 
     Parameters
     ----------
-    model, compliance : what moves, and laws of its contacts that are numbers.
+    model : what moves.
+    compliance : laws of its contacts that are numbers.
     states : where the motions begin.
     acts : whether inputs will be given: servos act only then.
     dt, steps, every : as of `March`.

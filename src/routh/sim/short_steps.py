@@ -78,7 +78,9 @@ class ShortStep:
 
     Parameters
     ----------
-    motion, t, y : where it begins, in a mode of which some contacts slip in space.
+    motion : in a mode of which some contacts slip in space.
+    t : when it begins, s.
+    y : where it begins.
     length : s, at most.
     fastest : the greatest speed |v|_M so far.
     accuracy : rtol and atol of the integrator.

@@ -89,7 +89,12 @@ def trace_steps(
     u: ArrayLike | Function | None = None,
     force: Function | None = None,
 ) -> StepTape:
-    """`step_through` with D19's scheme, remembering every step; the arguments are the same."""
+    """`step_through` with D19's scheme, remembering every step.
+
+    Parameters
+    ----------
+    model, state, dt, duration, compliance, constraints, u, force : as in `step_through`.
+    """
     steps: list[ConstraintForces] = []
 
     def forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:

@@ -244,8 +244,10 @@ def step_through(
 
     Parameters
     ----------
-    model, state : what moves, and from where.
-    dt, duration : step and time to simulate, s; the number of steps is rounded to the nearest.
+    model : what moves.
+    state : from where.
+    dt : the step, s.
+    duration : time to simulate, s; the number of steps is rounded to the nearest.
     compliance : stiffness and damping of the model's contacts.
     constraints : joints and limits by constraint, foundations.
     u : inputs of the model, constant or a function of the state at the start of each step.
@@ -360,7 +362,8 @@ def step_through_many(
 
     Parameters
     ----------
-    model, states : what moves, and from where.
+    model : what moves.
+    states : from where.
     dt, duration, compliance, constraints : as in `step_through`.
     u : inputs: (nu,) for all, (n, nu) of each motion, or (n, steps, nu) of each of its steps.
     record_every : keep each so-manieth step, and the last; None: only the first state and the last.

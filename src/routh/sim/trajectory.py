@@ -69,7 +69,8 @@ class Trajectory(Drawable, Tabular, Stored):
     Parameters
     ----------
     t : (T,), time in s, never decreasing.
-    q, v : (T, nq), (T, nv), configuration and velocity.
+    q : (T, nq), configuration.
+    v : (T, nv), velocity.
     s : (T,), augmented time, strictly increasing, or None.
     impulses : (T, nc, 1 + nt), contact impulses in N s gathered since the sample before, normal first;
         row 0 is zero.

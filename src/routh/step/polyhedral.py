@@ -22,6 +22,7 @@ class PolyhedralStep:
 
     Parameters
     ----------
+    problem : the impact.
     facets : even number of friction directions in space, default 8; the plane has 2.
     directions : (nc, k, nt) friction directions of each contact, instead of ``facets``.
     cover : covering vector of Lemke's method for the bounded problem, (n,), in SI units; default ones.

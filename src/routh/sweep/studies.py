@@ -247,6 +247,7 @@ def study(
 
     Parameters
     ----------
+    folder : of the study.
     problems : an importable function, called with one keyword per name in ``over``; it returns the problem
         at that point, or None where nothing is hit. `recipe` adds arguments that are the same everywhere.
     over : name -> values; the grid is their product.

@@ -144,10 +144,18 @@ def batch(
     device: str = "cpu",
     threads: int | None = None,
 ) -> TwoBodyBatch:
-    """Solve n impacts at once: W (n, 3, 3), v (n, 3), mu (n,), e (n,); each may also be one for all.
+    """Solve n impacts at once.
 
-    Bad input raises; a failure to solve is a status of its impact. ``device`` is "cpu" (threads) or "cuda".
-    The other arguments are as in `impact`.
+    Bad input raises; a failure to solve is a status of its impact.
+
+    Parameters
+    ----------
+    W : (n, 3, 3), or (3, 3) for all.
+    v : (n, 3), or (3,) for all.
+    mu, e : (n,), or a number for all.
+    hypothesis, event_tolerance : as in `impact`.
+    device : "cpu", or "cuda" on an NVIDIA GPU.
+    threads : of "cpu"; default: all.
     """
     impacts = checked(W, v, mu, e, hypothesis, event_tolerance)
     choice("device", device, ("cpu", "cuda"))

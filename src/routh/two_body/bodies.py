@@ -23,7 +23,8 @@ class Body:
     inertia : (3,) principal values or (3, 3) matrix about the centre of mass in the body's frame, kg m^2.
     position : (3,), centre of mass in the world, m.
     rotation : (3, 3), from the body's frame to the world's.
-    velocity, angular_velocity : (3,), in the world, m/s and rad/s.
+    velocity : (3,), of the centre of mass in the world, m/s.
+    angular_velocity : (3,), in the world, rad/s.
     """
 
     mass: float

@@ -39,7 +39,13 @@ def hodograph(
     event_tolerance: float = EVENT_TOLERANCE,
     points: int = 40,
 ) -> Hodograph:
-    """The course of an impact, with `points` points per segment; arguments as in `impact`."""
+    """The course of an impact.
+
+    Parameters
+    ----------
+    W, v, mu, e, hypothesis, event_tolerance : as in `impact`.
+    points : on each segment.
+    """
     given = checked_one(W, v, mu, e, hypothesis, event_tolerance)
     w, velocity = given.W[0], approaching(given.v[0])
     integer("points", points, at_least=2)

@@ -77,7 +77,8 @@ def start(*, host: str = LOOPBACK, port: int = 0, title: str = "routh") -> tuple
 
     Raises
     ------
-    GuardError where requests without the token are answered after all.
+    GuardError
+        Where requests without the token are answered after all.
     """
     viser = optional("viser", "view")
     serving = optional("websockets.asyncio.server", "view", "viser")

@@ -248,8 +248,10 @@ def show(
     what : the name of a planar system, a model file (MJCF, URDF), an MjModel, or a mechanism.
     state : where to start: "roll", "pitch", "yaw" (rad), "drop" (m/s), joints by name (and "knee velocity",
         rad/s), a system's parameters.
-    host, port : loopback and a free port; another host lets others in who know the address with its token.
+    host : loopback by default; another host lets others in who know the address with its token.
+    port : 0: a free one.
     ghosts : outcomes drawn as ghosts.
+    seed : of the outcomes.
     """
     mechanism = as_mechanism(what, dict(state or {}))
     server, guarded = guard.start(host=host, port=port, title=f"routh: {mechanism.title}")

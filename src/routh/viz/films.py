@@ -156,17 +156,23 @@ def animate(
 ) -> Path:
     """Write an animation of one motion, or of a fan of futures.
 
+    Time runs evenly: an impact is an instant, whatever it takes in augmented time.
+
     Parameters
     ----------
     model : a planar model, or one of bodies in space, which are seen obliquely.
     motion : what to show; of a bundle at most 24 futures are drawn.
     path : ``.gif``, ``.mp4`` (needs ffmpeg), or anything without a suffix: a folder of PNG frames.
-    fps : frames per second; speed : seconds of motion per second of film, e.g. 0.25 for slow motion.
+    fps : frames per second.
+    speed : seconds of motion per second of film, e.g. 0.25 for slow motion.
     width : of the picture in pixels.
     magnify : how many times larger than it is the motion is drawn, from where it starts; 1: as it is, which
         is all that bodies in space can. Default: 1, or 2, 5, 10, ... where nothing would be seen to move.
 
-    Returns the path written. Time runs evenly: an impact is an instant, whatever it takes in augmented time.
+    Returns
+    -------
+    Path
+        What was written.
     """
     if not isinstance(model, Drawn):
         raise ValueError(

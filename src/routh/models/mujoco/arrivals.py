@@ -83,7 +83,8 @@ class Lookout:
 
     Parameters
     ----------
-    model, data : MjModel and MjData.
+    model : MjModel.
+    data : MjData.
     rules : which rows take part in an event.
     threshold : m/s: what closes more slowly is no event.
     least : contacts that an event needs.

@@ -53,7 +53,8 @@ def load(
 
     Raises
     ------
-    routh.status.ModelError where the file is refused or MuJoCo cannot compile it.
+    routh.status.ModelError
+        Where the file is refused or MuJoCo cannot compile it.
     """
     mujoco = engine()
     file = check_model_file(path, roots=roots)
@@ -144,7 +145,10 @@ def state(
 
     Parameters
     ----------
-    qpos : (nq,) or a mapping from index to value; qvel : (nv,) or a mapping from index to value.
+    model : MjModel.
+    keyframe : name or number; None: the reference pose.
+    qpos : (nq,) or a mapping from index to value.
+    qvel : (nv,) or a mapping from index to value.
     """
     mujoco = engine()
     if not isinstance(model, mujoco.MjModel):

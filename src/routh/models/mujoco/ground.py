@@ -60,7 +60,8 @@ class Ground:
 
     Parameters
     ----------
-    model, data : at any configuration that has been computed.
+    model : MjModel.
+    data : MjData at any configuration that has been computed.
     places : of the points over planes.
     frame : (n, 1 + nt, 3), their normals and tangents.
     limits : k of joints, the last of the contacts.

@@ -85,7 +85,16 @@ def landing(
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
 ) -> Landing:
-    """The first impact of an MjModel that comes down at ``drop`` m/s; see `routh.models.landing`."""
+    """The first impact of an MjModel that comes down.
+
+    Parameters
+    ----------
+    model : MjModel.
+    drop, keyframe, qpos, window, limits, self_contacts, restitution, deepest, past_limit : as in
+        `routh.models.landing`.
+    posture : how it is turned, and its joints.
+    motion : how it moves besides.
+    """
     pose, moving = posture or Posture(), motion or Motion()
     speed = real("drop", drop, above=0.0)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)

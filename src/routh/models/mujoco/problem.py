@@ -58,11 +58,14 @@ def problem(
 ) -> RobotProblem:
     """The impact of all contacts that are simultaneous at the state in ``data``.
 
-    Only ``qpos``, ``qvel``, the mocap poses and ``eq_active`` of the data are read; nothing is changed.
+    Only ``qpos``, ``qvel``, the mocap poses and ``eq_active`` of the data are read; nothing is changed. What
+    cannot be represented (torsional and rolling friction, adhesion, flexible bodies, ...) is named in an
+    `UnrepresentedWarning` and in ``problem.unrepresented``.
 
     Parameters
     ----------
-    model, data : MjModel and MjData.
+    model : MjModel.
+    data : MjData.
     window : s: what touches is simultaneous, and what closes within this time at the present velocity;
         default 5 ms. Contacts that close within three windows, but not within one, are named in the
         problem's ``soon``.
@@ -75,10 +78,10 @@ def problem(
 
     Raises
     ------
-    ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
-
-    What cannot be represented (torsional and rolling friction, adhesion, flexible bodies, ...) is named in an
-    `UnrepresentedWarning` and in ``problem.unrepresented``.
+    ValueError
+        Where no contact is near.
+    routh.status.StateError
+        Where the state cannot be.
     """
     rules = Rules(
         window=window, gap=gap, limits=limits, restitution=restitution, deepest=deepest, past_limit=past_limit
@@ -134,20 +137,22 @@ def problems(
 
     States in which nothing touches, nothing approaches, or which cannot be, are rows with a status.
 
+    Models with equality constraints or with limits of tendons or ball joints are built state by state, which
+    is slower.
+
     Parameters
     ----------
     model : MjModel.
-    qpos, qvel : (n, nq) and (n, nv).
-    window, gap, limits : which contacts are simultaneous, as for a single problem; default a window of 5 ms.
+    qpos : (n, nq).
+    qvel : (n, nv).
+    window, gap, limits : which contacts are simultaneous, as for a single problem.
     restitution : a number, or a mapping from contact names; names without "#k" mean all points of their pair.
-    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
-        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+    deepest : rows in which bodies overlap by more (m) are REFUSED; None: any. The default lets soft contacts
+        of simulators pass.
+    past_limit : rows in which joints are farther past their limits (rad) are REFUSED; None: any.
     data : MjData with the mocap poses and active equality constraints of all states; default the model's own.
     processes : that look at states, each at a share of them; the rows are the same to the bit. Worth it from
         some 10^5 states on. (Threads would wait for each other: half of this is Python.)
-
-    Models with equality constraints or with limits of tendons or ball joints are built state by state, which
-    is slower.
     """
     rules = Rules(window=window, gap=gap, limits=limits, deepest=deepest, past_limit=past_limit)
     positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})

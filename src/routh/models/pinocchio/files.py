@@ -45,6 +45,7 @@ def load(
 
     Parameters
     ----------
+    path : of the URDF file.
     roots : further folders whose files the model may use. Names of meshes, with ``package://`` or without,
         are looked up in the model's own folder and then in these.
     floating : give the root a free-flyer joint.

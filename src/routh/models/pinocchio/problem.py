@@ -65,6 +65,8 @@ def problem(
     Parameters
     ----------
     model : pinocchio.Model, of a fixed or floating base.
+    q : (nq,).
+    v : (nv,).
     ground : height of level ground (m), or None for none.
     window : s: what touches is simultaneous, and what closes within this time at the present velocity;
         default 5 ms. Contacts that close within three windows, but not within one, are named in the
@@ -82,7 +84,10 @@ def problem(
 
     Raises
     ------
-    ValueError where no contact is near; `routh.status.StateError` where the state cannot be.
+    ValueError
+        Where no contact is near.
+    routh.status.StateError
+        Where the state cannot be.
     """
     configuration = real_array("q", q, [(model.nq,)])
     velocity = real_array("v", v, [(model.nv,)])
@@ -116,13 +121,14 @@ def problems(
 
     Parameters
     ----------
-    q, v : (n, nq) and (n, nv).
+    model, ground, window, gap, points, geometry, mu, limits : as in `routh.models.pinocchio.problem`.
+    q : (n, nq).
+    v : (n, nv).
     restitution : a number, or a mapping from contact names.
-    deepest, past_limit : rows in which bodies overlap by more (m) or joints are farther past their limits
-        (rad) are REFUSED; None: any. The defaults let soft contacts of simulators pass.
+    deepest : rows in which bodies overlap by more (m) are REFUSED; None: any. The default lets soft contacts
+        of simulators pass.
+    past_limit : rows in which joints are farther past their limits (rad) are REFUSED; None: any.
     processes : that make problems, each of a share of the states; the rows are the same to the bit.
-
-    The others are those of `routh.models.pinocchio.problem`.
     """
     configurations, velocities = state_arrays({"q": (q, int(model.nq)), "v": (v, int(model.nv))})
     workers = integer("processes", processes, at_least=1)

@@ -63,7 +63,8 @@ class Body:
     Parameters
     ----------
     name : distinct in the model.
-    mass : kg; ``inertia`` : kg m^2 about the centre of mass. Both may be zero (a massless link).
+    mass : kg; may be zero, as may ``inertia`` (a massless link).
+    inertia : kg m^2 about the centre of mass.
     com : centre of mass in the body's frame, m.
     joint : what holds the body.
     outline : polylines (k, 2) in the body's frame, m, for drawing.

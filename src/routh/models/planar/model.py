@@ -19,15 +19,15 @@ GRAVITY = (0.0, -9.81)  # m/s^2
 class PlanarModel(WithImpacts):
     """Bodies in the plane, floating or joined in trees, with named contacts.
 
+    Beside the protocol it keeps ``bodies``, ``coordinates`` and ``definitions`` (the contacts as given), and
+    offers what drawing needs. The velocity is the rate of the configuration, ``v = dq/dt``, so ``nq == nv``.
+
     Parameters
     ----------
     bodies : parents before children; they fix the order of the coordinates (see ``coordinates``).
     contacts : `PlaneContact` and `DiscContact`, with distinct names.
     gravity : (2,) m/s^2.
     actuated : coordinates on which the inputs ``u`` (N or N m) act; default: those of all joints.
-
-    Beside the protocol it keeps ``bodies``, ``coordinates`` and ``definitions`` (the contacts as given), and
-    offers what drawing needs. The velocity is the rate of the configuration, ``v = dq/dt``, so ``nq == nv``.
     """
 
     nt = 1
