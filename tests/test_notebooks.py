@@ -36,6 +36,19 @@ def test_notebook_runs(path, tmp_path, monkeypatch):
     assert kinds(stored) == kinds(book), "python docs/site_notebooks.py stores what cells show"
 
 
+NAMED = re.compile(r"`[^`]*`|\$[^$]*\$|\b(?:HP23's Algorithm \d|GPL-\d)")  # code, formulas and names
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_number_in_the_text_is_in_a_cell_or_in_what_it_shows(path):
+    cells = nbformat.read(path, as_version=4).cells
+    shown = [cell.source + str(cell.outputs) for cell in cells if cell.cell_type == "code"]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    numbers = re.findall(r"\d+(?:\.\d+)?", NAMED.sub("", text))
+    computed = set(re.findall(r"\d+(?:\.\d+)?", "\n".join(shown)))
+    assert not [number for number in numbers if number not in computed]
+
+
 def kinds(book):
     """What each cell shows: a picture, words; and the words of what it prints, without numbers."""
     return [
