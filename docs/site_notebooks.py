@@ -23,7 +23,7 @@ def executed(path: Path, folder: Path) -> nbformat.NotebookNode:
     os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = os.environ["JUPYTER_PLATFORM_DIRS"] = "1"
     book = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": folder}}
-    nbclient.NotebookClient(book, timeout=600, resources=resources, record_timing=False).execute()
+    nbclient.NotebookClient(book, timeout=None, resources=resources, record_timing=False).execute()
     return book
 
 

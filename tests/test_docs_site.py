@@ -113,7 +113,7 @@ def _search_finds(tab, site, word, folder, expect):
     tab.get_by_role("button", name="Search").first.click()
     tab.keyboard.type(word)
     first = tab.locator(f'a[href*="h={word}"]').first
-    expect(first).to_have_attribute("href", re.compile(f"(^|/){folder}/"), timeout=30_000)
+    expect(first).to_have_attribute("href", re.compile(f"(^|/){folder}/"), timeout=600_000)
 
 
 def test_in_a_browser(site):

@@ -13,6 +13,8 @@ import pytest
 from routh.processes import in_processes, parts_of
 from routh.status import RouthError
 
+PATIENCE = 600  # s: what is not whole takes for ever, and busy machines their time
+
 
 def squares(part):
     time.sleep(0.02 * (part.start % 2))  # later parts are ready first
@@ -155,7 +157,7 @@ def begun(tmp_path, *arguments):
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_an_error_in_the_middle_of_large_messages(tmp_path, method):
     """A process that was cut off in the middle of one must not keep the interpreter from ending."""
-    _, err = begun(tmp_path, "error", method).communicate(timeout=60)
+    _, err = begun(tmp_path, "error", method).communicate(timeout=PATIENCE)
     assert err.rstrip().count("ValueError: mine") == 2  # here, and where it was raised
     assert "In a process:" in err
 
@@ -165,7 +167,7 @@ def test_an_error_in_the_middle_of_large_messages(tmp_path, method):
 def test_ctrl_c_in_the_middle_of_large_messages(tmp_path, method, send):
     run = begun(tmp_path, "no error", method)
     send(run.pid, signal.SIGINT)
-    _, err = run.communicate(timeout=60)  # which waits for all who hold the pipes: the workers, too
+    _, err = run.communicate(timeout=PATIENCE)  # which waits for all who hold the pipes: the workers, too
     assert run.returncode == -signal.SIGINT
     assert "KeyboardInterrupt" in err
 
@@ -173,4 +175,4 @@ def test_ctrl_c_in_the_middle_of_large_messages(tmp_path, method, send):
 def test_workers_end_with_a_parent_that_is_killed(tmp_path):
     run = begun(tmp_path, "no error", "fork")
     run.kill()
-    run.communicate(timeout=60)
+    run.communicate(timeout=PATIENCE)

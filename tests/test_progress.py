@@ -31,7 +31,7 @@ def test_notebooks_show_a_bar_for_each_long_call():
     first = "import routh\nfrom routh import progress\nprogress.PATIENCE = progress._EVERY = 0.0"
     cells = [nbformat.v4.new_code_cell(code) for code in (first, *(f"{code};" for code in CALLS.values()))]
     book = nbformat.v4.new_notebook(cells=cells)
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(book, timeout=600, kernel_name="python3").execute()
     for name, cell in zip(CALLS, book.cells[1:], strict=True):
         shown = [output["data"]["text/html"] for output in cell.outputs if "data" in output]
         bars = [html for html in shown if "<progress" in html]

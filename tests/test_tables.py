@@ -131,6 +131,6 @@ def test_a_notebook_shows_a_plot_exactly_once(first):
     pytest.importorskip("matplotlib")
     code = f"{first}import routh\nrouth.sample(routh.systems.get('rocking-block').problem, 32).plot()"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(book, timeout=600, kernel_name="python3").execute()
     pictures = [output for output in book.cells[0].outputs if "image/png" in output.get("data", {})]
     assert len(pictures) == 1

@@ -1,7 +1,5 @@
 """Outer sets by groups of contacts, against samples and against the bound from energy."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -10,12 +8,18 @@ from problems import planar_biped
 from routh.bounds import outer_bound
 from routh.exact.automaton import automaton
 from routh.exact.build import displacement, exact_set
-from routh.exact.groups import groups_of, shortened
+from routh.exact.groups import _Impulses, groups_of, shortened
 from routh.exact.snap import as_given
 from routh.robust import worst_case
 from routh.status import Status
 
 pytest.importorskip("ppl")
+
+
+@pytest.fixture(autouse=True)
+def _as_long_as_it_takes(monkeypatch):
+    """On a slow machine what is allowed for a bound would end it, and the bound would be looser."""
+    monkeypatch.setattr("routh.exact.build._GROUP_SECONDS", 600.0)
 
 
 def two_feet(coupling=0.06, mu=0.5, v=(0.2, -1.0, 0.3), feet=2):
@@ -81,11 +85,12 @@ def test_bounds_of_feet_that_land_in_any_way_hold(seed):
     assert not np.any(exact.outer.violation(ends.v[ends.solved]) > 0.0)
 
 
-def test_three_feet_have_a_bound_within_the_budget():
-    problem = two_feet(coupling=0.03, feet=3)
-    started = time.thread_time()
-    exact = exact_set(problem, pieces=1, budget=3.0)
-    assert time.thread_time() - started < 20.0  # s; minutes where facets are found from thousands of corners
+def test_three_feet_have_a_bound_from_few_corners(monkeypatch):
+    """It takes minutes where facets are found from thousands of them."""
+    problem, asked, corners = two_feet(coupling=0.03, feet=3), [], _Impulses.corners
+    monkeypatch.setattr(_Impulses, "corners", lambda *given: asked.append(corners(*given)) or asked[-1])
+    exact = exact_set(problem, pieces=1, budget=600.0)
+    assert 0 < max(map(len, asked)) < 100
     assert "groups" in exact.outer_from
     ends = routh.sample(problem, 2048, rates="extreme")
     assert not np.any(exact.outer.violation(ends.v[ends.solved]) > 0.0)

@@ -139,16 +139,16 @@ def test_a_budget_that_runs_out_leaves_a_bound():
 def test_the_set_alone_is_the_inner_one_of_both(name):
     problem = routh.systems.get(name).problem
     exact = routh.exact_set(problem)
-    alone = whole_set(problem, budget=10.0, pieces=1000)
+    alone = whole_set(problem, budget=600.0, pieces=1000)
     assert set(alone.vertices()) == set(exact.whole.vertices())
 
 
 def test_the_set_alone_is_given_only_where_it_is_all_of_it():
     problem = routh.systems.get("rocking-block").problem
     assert whole_set(problem, budget=1e-6, pieces=1000) is None
-    assert whole_set(problem, budget=10.0, pieces=1) is None
-    assert whole_set(problem.replace(v=-problem.v), budget=10.0, pieces=1000) is None
-    assert whole_set(SQUEEZE.problem, budget=10.0, pieces=1000) is None
+    assert whole_set(problem, budget=600.0, pieces=1) is None
+    assert whole_set(problem.replace(v=-problem.v), budget=600.0, pieces=1000) is None
+    assert whole_set(SQUEEZE.problem, budget=600.0, pieces=1000) is None
     assert routh.exact_set(problem, budget=1e-6).whole is None
 
 

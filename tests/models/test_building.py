@@ -127,6 +127,6 @@ def test_processes_that_share_no_memory(tmp_path):
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.stdout == "equal\n", run.stderr

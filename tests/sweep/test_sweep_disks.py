@@ -25,7 +25,7 @@ def in_namespace(script, tmp_path):
         [unshare, "-rm", "sh", "-e", "-c", script],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         env={**os.environ, "PYTHONPATH": path, "PYTHON": sys.executable, "DISK": str(tmp_path)},
     )
     assert run.returncode == 0, run.stderr

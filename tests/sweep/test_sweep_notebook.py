@@ -22,7 +22,7 @@ def test_progress_is_seen_in_a_notebook(tmp_path, monkeypatch):
         "study.run('here')\n"
     )
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
-    nbclient.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(book, timeout=600, kernel_name="python3").execute()
     shown = str(book.cells[0].outputs)
     assert "points" in shown
     assert "3/3" in shown

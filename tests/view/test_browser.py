@@ -16,10 +16,10 @@ if CHROMIUM is None:
     pytest.skip("no Chromium is installed", allow_module_level=True)
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--use-gl=swiftshader", "--enable-unsafe-swiftshader"]
-PATIENCE = 120_000  # ms: WebGL in software is slow
+PATIENCE = 600_000  # ms: WebGL in software is slow
 
 
-def until(condition, seconds=60.0):
+def until(condition, seconds=600.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

@@ -25,7 +25,7 @@ def served():
 
 
 def ask(guard, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", guard.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", guard.port, timeout=600)
     try:
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()
