@@ -152,7 +152,7 @@ def _end_without(parent: int) -> None:
 def _answer(work: Callable[..., object], message: object) -> bytes:
     """A pickled result, or error."""
     try:
-        return pickle.dumps((work(message), None), protocol=pickle.HIGHEST_PROTOCOL)
+        return _pickled(work(message))
     except Exception as error:
         raised: Exception = error
         try:
@@ -161,3 +161,11 @@ def _answer(work: Callable[..., object], message: object) -> bytes:
             raised = RouthError(f"processes: {type(error).__name__}: {error}")
         raised.add_note(f"In a process:\n{traceback.format_exc()}")
         return pickle.dumps((None, raised))
+
+
+def _pickled(made: object) -> bytes:
+    """A result as it travels; what pickle raises where it cannot depends on the version of Python."""
+    try:
+        return pickle.dumps((made, None), protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:
+        raise RouthError(f"processes: a {type(made).__name__} cannot leave its process: {error}") from error

@@ -144,7 +144,11 @@ qpos="0 0 0.2 1 0 0 0"/></keyframe></mujoco>"""
 FLOOR = '<geom name="floor" type="plane" size="5 5 1"/>'
 
 
-def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_command, tmp_path):
+def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_command, tmp_path, monkeypatch):
+    def nothing_draws():
+        raise ValueError("no OpenGL here")
+
+    monkeypatch.setattr("routh.viz.robot_film.backend", nothing_draws)
     (tmp_path / "sunk.xml").write_text(SUNK.format(FLOOR))
     (tmp_path / "nowhere.xml").write_text(SUNK.format(""))
     for command in ("audit", "impact"):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -36,12 +37,23 @@ def until(condition, seconds=600.0):
         time.sleep(0.02)
 
 
+class Listening(threading.Event):
+    """What wakes a session's worker, which also tells whether it waits for something to do."""
+
+    idle = False
+
+    def wait(self, timeout=None):
+        self.idle = timeout is None
+        woken = super().wait(timeout)
+        self.idle = False
+        return woken
+
+
 def settled(session):
     """Wait until the worker has nothing more to do."""
-    seen = -1
-    while seen != session.updates or session._wake.is_set():
-        seen = session.updates
-        time.sleep(0.5)
+    session._wake.__class__ = Listening
+    session._wake.set()
+    until(lambda: session._wake.idle and not session._wake.is_set())
     return session
 
 

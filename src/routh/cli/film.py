@@ -81,10 +81,10 @@ def animate_robot(
 
     film_kind(out)  # before the work, not after it
     times = frame_times(wanted)
-    backend()
     model = robot.load(file, sky=True)
     with advising(model, robot):
         found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
+    backend()  # before the work, too; what is wrong with the robot is told where nothing can be drawn as well
     tell_place(found, output)
     tell_keyframes(model, robot, output)
     with output.busy("sampling the impact and following its outcomes"):
