@@ -1,6 +1,6 @@
 """Build wheel and source distribution, install each in an empty environment, and try it there.
 
-python scripts/check_wheels.py                    # every Python 3.11, 3.12 and 3.13 that is found
+python scripts/check_wheels.py                    # every Python 3.11 to 3.14 that is found
 python scripts/check_wheels.py --keep dist        # and keep what was built
 python scripts/check_wheels.py --only-wheel       # not the source distribution
 
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSIONS = ("3.11", "3.12", "3.13")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 TRIAL = """
 import importlib.resources, pathlib, sys
 import numpy as np

@@ -52,11 +52,21 @@ class MissingExtraError(RouthError, ImportError):
         super().__init__(f"{package} is not installed; bring it with: pip install 'routh[{extra}]'")
 
 
+class MissingLibraryError(MissingExtraError):
+    """A package is installed, and lacks a library of the system; the message names the library."""
+
+    def __init__(self, package: str, said: str) -> None:
+        advice = "; on Debian and Ubuntu: apt install libgomp1" if "libgomp" in said else ""
+        ImportError.__init__(self, f"{package} is installed and does not load: {said}{advice}")
+
+
 def optional(module: str, extra: str, package: str = "") -> ModuleType:
     """A module of an optional package; where it is missing, the error says which extra brings it."""
     try:
         return import_module(module)
-    except ImportError:
+    except ImportError as error:
+        if not isinstance(error, ModuleNotFoundError) and ".so" in str(error):
+            raise MissingLibraryError(package or module, str(error)) from None
         raise MissingExtraError(package or module, extra) from None
 
 

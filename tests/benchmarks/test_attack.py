@@ -45,7 +45,7 @@ def test_nothing_gets_through(arguments, capsys):
     if {"models", "landings"} & set(arguments):
         pytest.importorskip("mujoco")
     if "models" in arguments:
-        pytest.importorskip("pinocchio")
+        pytest.importorskip("pinocchio", exc_type=ImportError)
     if "dependent" in arguments:
         pytest.importorskip("ppl")
     if "notebooks" in arguments:

@@ -160,7 +160,7 @@ OBJ = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\nf 1 3 4\nf 1 2 4\nf 2 3 4\n"
 
 @pytest.mark.parametrize("name", ["a.obj", "package://a.obj", "package://more/a.obj"])
 def test_pinocchio_opens_what_was_checked(tmp_path, monkeypatch, name):
-    pytest.importorskip("pinocchio")
+    pytest.importorskip("pinocchio", exc_type=ImportError)
     from routh.models import pinocchio
 
     written(tmp_path / "model", OBJ, "a.obj")
@@ -186,7 +186,7 @@ INERTIAL = """<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0
     ],
 )
 def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words):
-    pytest.importorskip("pinocchio")
+    pytest.importorskip("pinocchio", exc_type=ImportError)
     from routh.models import pinocchio
 
     written(tmp_path, "newmtl x", "secret.mtl")
@@ -197,7 +197,7 @@ def test_meshes_that_open_further_files_are_refused(tmp_path, name, text, words)
 
 
 def test_a_format_that_opens_further_files_is_left_out_and_named(tmp_path):
-    pytest.importorskip("pinocchio")
+    pytest.importorskip("pinocchio", exc_type=ImportError)
     from routh.models import pinocchio
 
     written(tmp_path / "model", "{}", "a.gltf")

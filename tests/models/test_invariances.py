@@ -65,7 +65,7 @@ def test_random_trees(seed):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_trees_in_pinocchio(seed):
-    pin = pytest.importorskip("pinocchio")
+    pin = pytest.importorskip("pinocchio", exc_type=ImportError)
     ours = random_tree(seed, bodies=7)
     model = pinocchio_tree(pin, ours)
     data = model.createData()

@@ -115,7 +115,7 @@ def test_walker2d_lands_on_both_feet():
 
 
 def test_pinocchio_and_mujoco_agree(tmp_path):
-    pytest.importorskip("pinocchio")
+    pytest.importorskip("pinocchio", exc_type=ImportError)
     file = tmp_path / "box.urdf"
     file.write_text(
         '<robot name="b"><link name="base"><inertial><mass value="2"/>'

@@ -61,7 +61,7 @@ def test_a_file_inside_its_package_needs_nothing(package):
     file = written(package / "urdf", NAME)
     model = routh.models.mujoco.load(file, floating=True, ground=0.0)
     assert model.nmesh == 1
-    pytest.importorskip("pinocchio")
+    pytest.importorskip("pinocchio", exc_type=ImportError)
     assert len(routh.models.pinocchio.load(file, floating=True).geometry.geometryObjects) == 2
 
 

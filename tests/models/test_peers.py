@@ -191,7 +191,7 @@ def cart_and_arm():
 
 @pytest.mark.parametrize("name", ["cart-and-arm", "compass-gait", "ramone", "disk-stack"])
 def test_planar_trees_in_pinocchio(name):
-    pin = pytest.importorskip("pinocchio")
+    pin = pytest.importorskip("pinocchio", exc_type=ImportError)
     ours = cart_and_arm() if name == "cart-and-arm" else systems.get(name).model
     model = pinocchio_tree(pin, ours)
     data = model.createData()

@@ -10,7 +10,7 @@ from routh.models import mujoco as mujoco_adapter
 from routh.models import pinocchio as adapter
 from routh.status import ModelError
 
-pin = pytest.importorskip("pinocchio")
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
 LINK = """<link name="{name}"><inertial><origin xyz="0.02 0 -0.1"/><mass value="{mass}"/>
   <inertia ixx="0.02" iyy="0.03" izz="0.015" ixy="0.001" ixz="0" iyz="0.002"/></inertial>
@@ -195,7 +195,7 @@ def test_bodies_that_cannot_be_are_refused(tmp_path):
 
 
 def test_shapes_touch_the_ground_where_they_are_lowest(tmp_path):
-    pytest.importorskip("coal")
+    pytest.importorskip("coal", exc_type=ImportError)
     shapes = {
         '<box size="0.4 0.2 0.1"/>': (4, 0.05),
         '<sphere radius="0.1"/>': (1, 0.1),

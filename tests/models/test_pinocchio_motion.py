@@ -11,7 +11,7 @@ from routh.models import pinocchio as adapter
 from routh.models.base import Model
 from routh.sim import verify
 
-pin = pytest.importorskip("pinocchio")
+pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 FEET = [
     adapter.ContactPoint("left_leg", offset=(0.0, 0.0, -0.3), radius=0.03),
     adapter.ContactPoint("right_leg", offset=(0.0, 0.0, -0.3), radius=0.03),

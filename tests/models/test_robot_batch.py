@@ -268,7 +268,7 @@ def test_windows_and_mocap_bodies():
 
 
 def test_pinocchio_rows_are_the_problems_of_their_states():
-    pinocchio = pytest.importorskip("pinocchio")
+    pinocchio = pytest.importorskip("pinocchio", exc_type=ImportError)
     from routh.models import pinocchio as other
 
     model = pinocchio.buildSampleModelManipulator()

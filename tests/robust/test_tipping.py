@@ -287,7 +287,7 @@ def test_joints_are_held_with_their_momentum():
 
 
 def test_pinocchio_says_the_same():
-    pytest.importorskip("pinocchio")
+    pytest.importorskip("pinocchio", exc_type=ImportError)
     import pinocchio
 
     from routh.models.pinocchio.points import ContactPoint
