@@ -93,8 +93,9 @@ def test_what_a_motion_breaks_is_named(monkeypatch):
     assert data["broken"][0][0].startswith("friction cone of A at")
 
 
+@pytest.mark.usefixtures("ticking")
 def test_a_motion_that_ends_early_says_why_and_is_exit_code_1():
-    result = run("zeno-block", "--budget", 1e-9, "--no-picture")
+    result = run("zeno-block", "--budget", 0.001, "--no-picture")
     assert result.exit_code == 1
     assert "1 of 1 ended early" in result.output
     assert "the time allowed by budget= ran out" in result.output
