@@ -9,7 +9,8 @@ Every sample and every interval between samples is held against HP23 (53) with t
 * impacts: t and q stand still, momentum is balanced, no impulse where all closed contacts separate, open ones
   push only if they would have touched within the window that the event names, and the
   increments meet the conditions of their law: (72) for implicit steps, (39) along Routh's path;
-* accumulation points: the times really decay, and momentum balances across the gap; steps in which hops too
+* accumulation points: the times really decay, momentum balances across the gap, and coordinates move by the
+  velocity; steps in which hops too
   low to open a contact end: impulses balance momentum, lie in the cone and are against the slip at the end.
 """
 
@@ -302,6 +303,8 @@ def check_settling(e: Evidence, i: int, event: Event) -> None:
 def check_accumulation(e: Evidence, i: int, event: Event) -> None:
     """The jump to a Zeno point: impacts before it decay, momentum balances, nothing approaches after.
 
+    Coordinates move by the velocity, and what pushed is closed in the end.
+
     Where cycles of impacts repeat, the last two cycles tell what remains of a geometric sequence. Where
     they are random, each is shorter than the one before by 0.9 at most, on average: the rest of such a
     sequence lasts less than twice the last four.
@@ -317,13 +320,25 @@ def check_accumulation(e: Evidence, i: int, event: Event) -> None:
     rest = 1.01 * last / (before / last - 1.0) if cycle and decays else 2.0 * last
     e.book.note("skipped time", i, skipped, rest)
     q, v0, v1 = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
-    push = np.tensordot(e.impulses[i], e.J(q), axes=2)
+    M, J, impulse = e.model.mass(q), e.J(q), e.impulses[i]
     smooth = skipped * e.smooth_force(trajectory.t[i], q, v1)
-    unexplained = e.model.mass(q) @ (v1 - v0) - push - smooth
+    unexplained = M @ (v1 - v0) - np.tensordot(impulse, J, axes=2) - smooth
     e.momentum("momentum at accumulations", i, unexplained, tolerances.VERIFY_ZENO)
-    size = float(np.abs(e.impulses[i]).max(initial=0.0))
+    # what is still to come of the impulses tells how far a velocity on the way is from the last one
+    gained = np.abs(np.linalg.solve(M, J.reshape(-1, len(M)).T)).T.reshape(J.shape)
+    most = impulse[:, 0] @ (gained[:, 0] + e.mu[:, None] * gained[:, 1:].sum(axis=1))
+    most += np.abs(np.linalg.solve(M, smooth))
+    moved = e.model.integrate(trajectory.q[i - 1], skipped * v1, 1.0)
+    allowed = tolerances.VERIFY_INTEGRATOR * e.reach[i] + e.closing(i - 1) + skipped * float(most.max())
+    e.book.note("dq = v dt", i, float(np.abs(moved - q).max()), allowed)
+    closed, noise = e.gaps[i] <= tolerances.CLOSED_GAP, e.noise(q, float(e.speed[i - 1]))
+    size = float(np.abs(impulse).max(initial=0.0))
     for c in range(len(e.mu)):
-        e.cone(i, c, e.impulses[i, c], size)
+        e.cone(i, c, impulse[c], size)
+        if closed[c]:
+            e.book.note("no approach after impacts", i, -float(J[c, 0] @ v1), float(noise[c]), c)
+        if impulse[c, 0] > 0.0:
+            e.book.note("force at a distance", i, e.gaps[i, c], tolerances.VERIFY_GAP * e.reach[i], c)
 
 
 def check_outcomes(e: Evidence) -> None:
