@@ -231,7 +231,7 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
 def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array) -> Residuals:
     """Of forces (n,) and of the velocity that they lead to by `ACCELERATION`, which is `WHITE` in other axes.
 
-    The acceleration is not summed up once more: where forces far above all others cancel, its digits are lost.
+    The acceleration is not summed up once more: where huge forces cancel, that would lose its digits.
     """
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
     first, rub, tangential = nb + nu + nc, 0.0, own.rows[LAW]

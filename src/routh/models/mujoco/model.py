@@ -283,7 +283,15 @@ class MujocoModel(WithImpacts):
         """Potential energy of gravity and springs, J."""
         self._at(q)
         engine().mj_energyPos(self.mujoco, self._data)
-        return float(self._data.energy[0])
+        return float(self._data.energy[0]) + self._carried()
+
+    def _carried(self) -> float:
+        """What gravity compensation takes of the weight's potential energy, J; that of actuators is input."""
+        model = self.mujoco
+        if switched_off(model, "GRAVITY") or np.any(model.jnt_actgravcomp):
+            return 0.0
+        carried = np.asarray(model.body_mass) * model.body_gravcomp
+        return float(carried @ (self._data.xipos @ model.opt.gravity))
 
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Kinetic and potential energy at many states, (n,) J each."""
@@ -294,6 +302,7 @@ class MujocoModel(WithImpacts):
             mujoco.mj_energyPos(self.mujoco, data)
             mujoco.mj_energyVel(self.mujoco, data)
             found[::-1, k] = data.energy
+            found[1, k] += self._carried()
         return {"kinetic": found[0], "potential": found[1]}
 
     def problem(
