@@ -397,3 +397,24 @@ def test_closing_a_gap_may_turn_a_short_lever_by_more_than_the_gap():
     turned = motion.q[5:].copy()
     turned[:, 2] += 5.0 * gap
     assert not verify(model, replace(motion, q=np.concatenate([motion.q[:5], turned]))).ok
+
+
+@pytest.mark.parametrize(("option", "given"), [("", ' gravcomp="1.5"'), ('density="1.2" wind="30 0 0"', "")])
+def test_lift_and_wind_are_no_energy_from_nowhere(option, given):
+    """Two samples later twice the work of the wind, say, is."""
+    import mujoco
+
+    from routh.models.mujoco import MujocoModel
+
+    body = f'<body{given}><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>'
+    model = MujocoModel(
+        mujoco.MjModel.from_xml_string(f"<mujoco><option {option}/><worldbody>{body}</worldbody></mujoco>")
+    )
+    start = routh.State(model.mujoco.qpos0, np.zeros(6))
+    motion = routh.simulate(model, start, duration=0.2)
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+    assert verdict.checked["energy"] > 0
+    assert np.ptp(motion.energies["kinetic"]) > 1e-4
+    faster = 1.0 + 0.01 * np.linspace(0.0, 1.0, len(motion))[:, None]
+    assert "energy" in conditions(model, replace(motion, v=motion.v * faster))

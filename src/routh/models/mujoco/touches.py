@@ -2,11 +2,13 @@
 
 Against a plane a shape touches with points or spheres fixed to it (the ends of a capsule, the corners of a
 box) or with the lowest point of an ellipsoid. A capsule touches a box with its ends, and its side touches the
-box' edges: where it lies on a face any point between would do, and none could be followed. Other pairs of
-shapes touch where MuJoCo's distance function says. Far pairs are judged by the spheres around them.
+box' edges: where it lies on a face any point between would do, and none could be followed. Boxes touch boxes
+with their corners. Other pairs of shapes touch where MuJoCo's distance function says. Far pairs are judged by
+the spheres around them.
 
-Between flat shapes (boxes, cylinders, meshes) that is one pair of points, which moves smoothly. A time step
-asks only what touches now: `Faces` are MuJoCo's own contacts of such pairs, in a fixed number of rows.
+Between other flat shapes (cylinders, meshes) that is one pair of points, which jumps where they lie on each
+other. A time step asks only what touches now: `Faces` are MuJoCo's own contacts of flat shapes, in a fixed
+number of rows.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 
 ONE_POINT = "touches at one point only"
+CORNERS = "touches with corners only, not where edges cross"
 _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES, _DIRECTIONS = 64, 2000  # of a mesh over a plane; in which its corners are compared
 FAR = 0.02  # m, beyond which spheres around two shapes stand for them
@@ -41,6 +44,7 @@ _PER_BODY = 16  # rows of faces; where more touch, the deepest count
 _APART = 1.0  # m, of rows of faces that nothing needs
 _FLAT, _ROUND = ("BOX", "CYLINDER", "MESH"), ("SPHERE", "CAPSULE")
 _PARALLEL = 1e-12  # squared sine of the angle between capsules that are parallel
+_TIP = 1e-5  # m, radius of the corners of boxes that touch boxes: so what slides over an edge does not jump
 _THIN = 1e-9  # m, radius of a round shape without its thickness
 _POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
 _ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of the pole
@@ -89,6 +93,15 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
             ends = [Touch("", first, second, mu, *end) for end in _points(model, second, notes)]
             sides = [Touch("", first, second, mu, edge=edge) for edge in _edges(model.geom_size[first])]
             found += [replace(one, name=f"{label}#{k + 1}") for k, one in enumerate([*ends, *sides])]
+        elif boxes[first] and boxes[second]:
+            corners = [
+                Touch("", under, over, mu, np.sign(corner) * (np.abs(corner) - _TIP), _TIP)
+                for under, over in ((first, second), (second, first))
+                for corner, _ in _points(model, over, notes)
+                if corner is not None
+            ]
+            found += [replace(one, name=f"{label}#{k + 1}") for k, one in enumerate(corners)]
+            notes.append(f"{label}: {CORNERS}")
         else:
             found.append(Touch(label, first, second, mu))
             if flat[first] and flat[second]:
@@ -290,7 +303,9 @@ class Places:
         own = ((middle - centre[first])[:, None] @ turn)[:, 0]  # in the box
         nearest = np.clip(own, -sizes[first], sizes[first])
         depth = np.abs(own) - sizes[first]
-        for k in np.flatnonzero(np.all(depth <= 0.0, axis=1)):  # the middle is inside: out by the nearest face
+        for k in np.flatnonzero(
+            np.all(depth <= 0.0, axis=1)
+        ):  # the middle is inside: out by the nearest face
             j = int(depth[k].argmax())
             nearest[k, j] = math.copysign(sizes[first[k], j], own[k, j])
         sign = np.where(np.all(depth <= 0.0, axis=1), -1.0, 1.0)
@@ -306,7 +321,9 @@ class Places:
         length = np.linalg.norm(along, axis=1)
         along, axis, half = along / length[:, None], turns[second][:, :, 2], self._half[second]
         apart = middle - centre[second]
-        cosine, ahead, behind = ((a * b).sum(axis=1) for a, b in ((along, axis), (along, apart), (axis, apart)))
+        cosine, ahead, behind = (
+            (a * b).sum(axis=1) for a, b in ((along, axis), (along, apart), (axis, apart))
+        )
         s = (cosine * behind - ahead) / np.maximum(1.0 - cosine * cosine, _PARALLEL)
         t = np.clip(cosine * np.clip(s, -0.5 * length, 0.5 * length) + behind, -half, half)
         s = np.clip(cosine * t - ahead, -0.5 * length, 0.5 * length)
@@ -314,7 +331,7 @@ class Places:
         self._put(at, on_edge, inside, np.ones(len(at)), self._thickness[second])
 
     def _put(self, at: np.ndarray, start: Array, end: Array, sign: Array, radius: Array) -> None:
-        """Gaps, normals and points from the nearest points (n, 3) m of a box and of what is inside a round shape.
+        """Gaps, normals and points from the nearest points (n, 3) m of a box and of a round shape's inside.
 
         ``sign`` (n,): -1 where the latter is inside the box.
         """
