@@ -12,6 +12,7 @@ import routh
 from robot_zoo import mjcf_path
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel, touches
+from routh.models.mujoco.model import NEAR
 from routh.models.robot import UnrepresentedWarning
 from routh.sim import flow, verify
 from routh.sim.mechanism import Mechanism
@@ -74,7 +75,8 @@ def test_shapes_that_touch_have_a_normal(shapes):
     v = np.random.default_rng(0).normal(size=12)
     check_gap_jacobian(model, q)
     check_jacobian_bias(model, q, v)
-    np.testing.assert_allclose(model.motion_terms(q, v)[3], model.jacobian_bias(q, v), atol=1e-12)
+    near = model.gaps(q) <= NEAR
+    np.testing.assert_allclose(model.motion_terms(q, v)[3][near], model.jacobian_bias(q, v)[near], atol=1e-12)
 
 
 @pytest.mark.parametrize("xml", [SHAPES, LEGS])

@@ -360,7 +360,7 @@ def test_boxes_stand_on_each_other():
     sunk = (run.q[0] - run.final.q).reshape(3, 7)[:, 2]
     np.testing.assert_allclose(sunk, np.cumsum([102.0, 101.0, 100.0]) * 9.81 / 4e10, rtol=1e-5)
     np.testing.assert_allclose(run.forces["faces"][-1, :, 0].sum(), (102 + 101 + 100) * 9.81, rtol=1e-9)
-    with pytest.warns(UnrepresentedWarning, match="touches at one point only"):
+    with pytest.warns(UnrepresentedWarning, match="touches with corners only"):
         routh.simulate(model, routh.State(start.q + 10.0 * np.eye(21)[2], start.v), duration=0.001)
     many = Compliance(damping=np.ones(len(model.contacts)))
     with pytest.raises(ValueError, match=r"compliance.damping: got one number per contact.*'faces'"):

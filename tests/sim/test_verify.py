@@ -30,6 +30,15 @@ def motion(block):
     return routh.simulate(block.model, block.state, duration=1.6, law=Simultaneous())
 
 
+@pytest.fixture(scope="module")
+def whole_motion(block):
+    """Through the accumulation, to rest."""
+    motion = routh.simulate(block.model, block.state, duration=3.0, law=Simultaneous())
+    verdict = verify(block.model, motion)
+    assert verdict.ok, str(verdict)
+    return motion
+
+
 def conditions(model, motion):
     return {violation.condition for violation in verify(model, motion).violations}
 
@@ -297,6 +306,26 @@ def test_a_jump_that_is_too_long_is_caught():
     assert {"skipped time", "momentum at accumulations"} <= found
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e-8])
+@pytest.mark.parametrize("coordinate", [0, 1, 2])
+def test_a_jump_across_an_accumulation_is_caught(block, whole_motion, coordinate, size):
+    """The block goes on sideways, above the ground or turned, as if it had always been there."""
+    i = next(event.index for event in whole_motion.events if event.kind == "zeno")
+    q = whole_motion.q.copy()
+    q[i:, coordinate] += size
+    faults = verify(block.model, replace(whole_motion, q=q)).violations
+    assert ("dq = v dt", i) in {(fault.condition, fault.index) for fault in faults}
+
+
+def test_an_accumulation_that_ends_in_approach_or_in_the_air_is_caught():
+    ball = routh.systems.get("bouncing-ball", restitution=0.5, mu=0.0)
+    motion = routh.simulate(ball.model, ball.state, duration=1.5, law=Newton())
+    i = next(event.index for event in motion.events if event.kind == "zeno")
+    sinking = changed(motion, "v", i, [0.0, -1e-5, 0.0])
+    assert "no approach after impacts" in conditions(ball.model, sinking)
+    assert "force at a distance" in conditions(ball.model, changed(motion, "q", i, [0.0, 1e-8, 0.0]))
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("field", ["q", "v", "impulses", "forces"])
 def test_nan_is_counted_before_any_arithmetic(block, motion, field, value):
@@ -368,3 +397,24 @@ def test_closing_a_gap_may_turn_a_short_lever_by_more_than_the_gap():
     turned = motion.q[5:].copy()
     turned[:, 2] += 5.0 * gap
     assert not verify(model, replace(motion, q=np.concatenate([motion.q[:5], turned]))).ok
+
+
+@pytest.mark.parametrize(("option", "given"), [("", ' gravcomp="1.5"'), ('density="1.2" wind="30 0 0"', "")])
+def test_lift_and_wind_are_no_energy_from_nowhere(option, given):
+    """Two samples later twice the work of the wind, say, is."""
+    import mujoco
+
+    from routh.models.mujoco import MujocoModel
+
+    body = f'<body{given}><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>'
+    model = MujocoModel(
+        mujoco.MjModel.from_xml_string(f"<mujoco><option {option}/><worldbody>{body}</worldbody></mujoco>")
+    )
+    start = routh.State(model.mujoco.qpos0, np.zeros(6))
+    motion = routh.simulate(model, start, duration=0.2)
+    verdict = verify(model, motion)
+    assert verdict.ok, str(verdict)
+    assert verdict.checked["energy"] > 0
+    assert np.ptp(motion.energies["kinetic"]) > 1e-4
+    faster = 1.0 + 0.01 * np.linspace(0.0, 1.0, len(motion))[:, None]
+    assert "energy" in conditions(model, replace(motion, v=motion.v * faster))

@@ -139,7 +139,7 @@ def solve(
 def told(system: ConstrainedSystem, found: CoulombResult, name: str) -> ConstraintForces:
     """Forces of the acting rows with all that follows from them; ``name`` of the solver."""
     rows = system.rows
-    residuals = residuals_of(rows, found.force)
+    residuals = residuals_of(rows, found.force, found.acceleration)
     residual = residuals.largest
     rates, ends = _ends(rows, found)
     v = rows.v_free + rows.h * found.acceleration

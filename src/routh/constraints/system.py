@@ -389,38 +389,58 @@ def elimination_order(
     return np.argsort(factors.perm_c).astype(np.int64), ROOM * entries
 
 
-def residuals_of(rows: ActingRows, force: Array) -> Residuals:
-    """Residuals of flat forces (n,) against the spring law, its one-sided form, and Coulomb's law."""
-    rate = rows.w + rows.h * (rows.G @ rows.acceleration(force))
+def residuals_of(rows: ActingRows, force: Array, acceleration: Array | None = None) -> Residuals:
+    """Residuals of flat forces (n,) against the spring law, its one-sided form, and Coulomb's law.
+
+    ``acceleration`` (nv,): what they are said to cause; sums of huge forces that cancel lose its digits.
+    """
+    caused = rows.acceleration(force) if acceleration is None else acceleration
+    gained = abs(rows.G) @ np.abs(caused)
+    rate = rows.w + rows.h * (rows.G @ caused)
     law = -rows.K * rows.phi - (rows.X / rows.h) * rate
     weight = 1.0 / (1.0 + rows.X * rows.a)
+    scale = np.maximum(np.abs(force), alone(rows) + weight * rows.X * gained)
     # one step for the tangents of a contact, or a sliding force would be turned
     tangents = weight[rows.tangents].reshape(rows.nc, rows.nt)
     weight[rows.tangents] = np.repeat(tangents.min(axis=1, initial=1.0), rows.nt)
     moved = force - weight * (force - law)
-    nb, nu = rows.nb, rows.nu
-    scale = force_scale(rows, force)
+    nb, nu, normals = rows.nb, rows.nu, rows.normals
     error = np.abs(force - moved)
     error[nb:] = np.abs(force - np.maximum(moved, 0.0))[nb:]
-    normal = force[rows.normals]
-    tangential = force[rows.tangents].reshape(rows.nc, rows.nt)
-    held = project_disc(moved[rows.tangents].reshape(rows.nc, rows.nt), rows.mu * np.maximum(normal, 0.0))
+    share = error / np.where(scale > 0.0, scale, 1.0)
+    limit = rows.mu * np.maximum(force[normals], 0.0)
+    tangential, scales = (x[rows.tangents].reshape(rows.nc, rows.nt) for x in (force, scale))
+    held = project_disc(moved[rows.tangents].reshape(rows.nc, rows.nt), limit)
     friction = np.linalg.norm(tangential - held, axis=1)
+    rubs = np.maximum(scales.max(axis=1, initial=0.0), limit)
     return Residuals(
-        bilateral=float(error[:nb].max(initial=0.0)) / scale,
-        unilateral=float(error[nb : nb + nu].max(initial=0.0)) / scale,
-        normal=float(error[rows.normals].max(initial=0.0)) / scale,
-        friction=float(friction.max(initial=0.0)) / scale,
+        bilateral=float(share[:nb].max(initial=0.0)),
+        unilateral=float(share[nb : nb + nu].max(initial=0.0)),
+        normal=float(share[normals].max(initial=0.0)),
+        friction=float((friction / np.where(rubs > 0.0, rubs, 1.0)).max(initial=0.0)),
+        momentum=_unexplained(rows, force, caused),
     )
 
 
-def force_scale(rows: ActingRows, force: Array) -> float:
-    """The largest force, or what a row alone would need to stop the motion and undo its deformation; N.
+def _unexplained(rows: ActingRows, force: Array, acceleration: Array) -> float:
+    """What the mass gains and no force explains, as a share of all forces, in the metric of M^-1."""
+    mass, gained = rows.mass, rows.mass.M @ acceleration
+    left, sums = gained - rows.G.T @ force, np.abs(gained) + abs(rows.G.T) @ np.abs(force)
+    missing, size = (float(np.sqrt(max(x @ mass.solve(x), 0.0))) for x in (left, sums))
+    return missing / size if size > 0.0 else missing
+
+
+def alone(rows: ActingRows) -> Array:
+    """What each row alone would need to stop the motion and undo its deformation, (n,) N.
 
     The speed in it is that of the mechanism: a row across which nothing moves still sees its rounding.
-    1 where all is at rest.
     """
     speed = abs(rows.G) @ np.abs(rows.v_free) + rows.h * np.abs(rows.gamma)
-    alone = (rows.K * np.abs(rows.phi) + rows.X / rows.h * speed) / (1.0 + rows.X * rows.a)
-    scale = max(np.abs(force).max(initial=0.0), alone.max(initial=0.0))
+    needed = (rows.K * np.abs(rows.phi) + rows.X / rows.h * speed) / (1.0 + rows.X * rows.a)
+    return np.asarray(needed, dtype=np.float64)
+
+
+def force_scale(rows: ActingRows, force: Array) -> float:
+    """The largest force, or what a row `alone` would need, N; 1 where all is at rest."""
+    scale = max(np.abs(force).max(initial=0.0), alone(rows).max(initial=0.0))
     return float(scale) if scale != 0.0 else 1.0

@@ -23,7 +23,7 @@ from routh.models.simultaneity import Simultaneity
 from routh.problem import ImpactProblem
 from routh.sim import flow, zeno
 from routh.sim.contact_forces import Mode, ModeForces
-from routh.sim.flow import Course, Flow, Options, run_mode
+from routh.sim.flow import Course, Flow, Options, Patience, run_mode
 from routh.sim.mechanism import Control, Mechanism
 from routh.sim.mode_motion import NO_SLIP, ModeMotion, Sample
 from routh.sim.modes import Selection, select
@@ -33,6 +33,8 @@ from routh.status import StateError, Status
 from routh.validation import Array, integer, real
 
 _FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
+_NOWHERE = 1e-6  # share of the duration: many steps and events that take a motion no further lead nowhere
+_PER_EVENT = 100  # steps for each event that is allowed
 MOST_AT_ONCE = 100  # impacts and mode changes at one instant before the simulation gives up
 
 
@@ -177,6 +179,7 @@ class Run:
         free = mechanism.speed(self.q, mechanism.snapshot(self.t, self.q, self.v).free)
         self.fastest = max(self.scale, tolerances.FALL * free * (settings.end - self.t))
         self.events = self.at_once = 0
+        self.patience = Patience(_NOWHERE * (settings.end - state.t), _PER_EVENT * settings.max_events)
         self.stopped = False
         self.parted = settings.number == 0  # from the other futures
 
@@ -200,6 +203,8 @@ class Run:
             return self._stop(Status.OUT_OF_TIME, "the time allowed by budget= ran out")
         if self.at_once > MOST_AT_ONCE:
             return self._stop(Status.INCOMPLETE, f"{MOST_AT_ONCE} events at one instant")
+        if reason := self.patience.lost(self.t):
+            return self._stop(Status.INCOMPLETE, reason)
         closed, normal, tolerance = self._contacts()
         if np.any(closed & (normal < -tolerance)):
             return self._impact(())
@@ -423,8 +428,8 @@ class Run:
         start = motion, self.t, self.q, self.v, end, options, self.fastest
         if flow.suits(motion):
             with contextlib.suppress(flow.NotKnownError):
-                return run_mode(flow.QuickCourse(*start), end, grid, options, leaving)
-        return run_mode(Course(*start), end, grid, options, leaving)
+                return run_mode(flow.QuickCourse(*start), end, grid, options, leaving, self.patience)
+        return run_mode(Course(*start), end, grid, options, leaving, self.patience)
 
     def _log_change(self, mode: Mode) -> None:
         before = {hold.contact: hold.direction for hold in self.mode}
@@ -566,7 +571,8 @@ def simulate(
         Contacts that close within three windows, not within one, are named in the event's ``data["soon"]``.
     gap : m: instead of a window, contacts within this distance count as closed, and collide simultaneously.
     max_events : after so many impacts and mode changes the motion ends with the event "stop" and the
-        status INCOMPLETE.
+        status INCOMPLETE; so it does where hundreds of steps and events lead no further than 1e-6 of the
+        duration.
     stream : which of the futures: number 0 draws all its outcomes; those above begin far apart, see
         `routh.simulate_many`.
     budget : s of waiting allowed; what is simulated by then is returned, with the status OUT_OF_TIME.

@@ -39,10 +39,35 @@ _BETWEEN = 0.4  # share of a step at which its dense output is looked at
 _CLEARLY = 0.3  # share of what `verify` allows that it may be off there
 _LEAST_SHARE = 1e-3  # of the longest step while slip turns, below which that says nothing
 _CRAWL, _MOST_CRAWLS = 1e-10, 100  # s: so many steps in a row below this, and the motion leads nowhere
+MOST_WORKS = 400  # steps and events that may lead (nearly) nowhere
 _LAST_DIGITS = 1e-14  # share of the time by which an event is put before where its condition is broken
 _ROUNDING = 1e-11  # m/s: slip that was never more has not begun, and does not turn back
 _HALVINGS = 30  # how near to the start of a step a hop is looked for
 MOST_CONTACTS = 8  # of a compiled mode: for more, the linear algebra of SciPy and NumPy is as fast
+
+
+class Patience:
+    """Ends motions that lead nowhere, by counts that are the same on every machine.
+
+    Parameters
+    ----------
+    least : s; `MOST_WORKS` steps and events that together take it no further than this are too many.
+    most : steps and events in all.
+    """
+
+    def __init__(self, least: float, most: int) -> None:
+        self.least, self.most = least, most
+        self._mark, self._since, self._done = -math.inf, 0, 0
+
+    def lost(self, t: float) -> str:
+        """One more step or event at t (s): why the motion has to end here, or nothing."""
+        self._done += 1
+        if t - self._mark > self.least:
+            self._mark, self._since = t, 0
+        self._since += 1
+        if self._since > MOST_WORKS:
+            return f"{MOST_WORKS} steps and events led no further than {self.least:.3g} s"
+        return f"{self.most} steps and events were reached" if self._done > self.most else ""
 
 
 @dataclass(frozen=True)
@@ -230,12 +255,17 @@ class Flow:
     """One smooth piece of motion."""
 
     samples: tuple[Sample, ...]  # the first one is its beginning, the last one its end
-    reason: str  # "end", "close", "graze", "open", "slip", "stick", "jam", "singular", "out of time"
+    reason: str  # "end", "close", "graze", "open", "slip", "stick", "jam", "singular", "out of time", "lost"
     contacts: tuple[int, ...] = ()  # whose condition ended it
 
 
 def run_mode(
-    course: Course, end: float, grid: Sequence[float], options: Options, leaving: Set[int] = frozenset()
+    course: Course,
+    end: float,
+    grid: Sequence[float],
+    options: Options,
+    leaving: Set[int] = frozenset(),
+    patience: Patience | None = None,
 ) -> Flow:
     """Move in one mode until ``end`` or until something happens; samples at the times of ``grid``.
 
@@ -263,6 +293,8 @@ def run_mode(
             return Flow(tuple(samples), "end")
         if time.monotonic() > options.deadline:
             return Flow(tuple(samples), "out of time")
+        if patience is not None and patience.lost(course.t):
+            return Flow(tuple(samples), "lost")
 
 
 def _times(grid: list[float], start: float, stop: float, until: float, count: int) -> list[float]:

@@ -25,6 +25,7 @@ from routh.step.base import scaled_delassus
 from routh.validation import Array
 
 _HOPS = 2.0  # a step takes as many of the longest hop: those that follow it are shorter
+_ROUNDS = 2  # of a step, see `_stepped`
 _LONGEST = 0.999 * tolerances.SETTLING  # s: times are rounded
 _MOST = 100.0  # units of a problem: larger normal impulses are left to the law
 _DUST = 1e-12  # share of the largest impulse that a solver leaves at a contact without one
@@ -98,10 +99,33 @@ def _gained(model: Model, q: Array, v: Array, found: Settled) -> float:
 def _stepped(
     mechanism: Mechanism, t: float, q: Array, v: Array, noise: Array, law: Simultaneous, length: float
 ) -> Settled | None:
-    """One implicit step of this length, s; None where its hops are too high, or an open contact closes."""
-    model, gap = mechanism.model, mechanism.model.gaps(q)
+    """One implicit step of this length, s; None where its hops are too high, or an open contact closes.
+
+    Its impulses are those at the configuration where it ends, which a first round finds: contacts turn with
+    the body, by 1e-7 rad, and what they miss of momentum then is more than rounding.
+    """
     length = (t + length) - t
-    at = mechanism.snapshot(t + length, model.integrate(q, v, length), v)
+    there, found = mechanism.model.integrate(q, v, length), None
+    for _ in range(_ROUNDS):
+        found = _stepped_at(mechanism, there, (t, q, v), noise, law, length)
+        if found is None:
+            return None
+        there = found.q
+    return found
+
+
+def _stepped_at(
+    mechanism: Mechanism,
+    there: Array,
+    start: tuple[float, Array, Array],
+    noise: Array,
+    law: Simultaneous,
+    length: float,
+) -> Settled | None:
+    """The step with all that the model says at the configuration ``there``."""
+    t, q, v = start
+    model, gap = mechanism.model, mechanism.model.gaps(q)
+    at = mechanism.snapshot(t + length, there, v)
     rows = np.flatnonzero(gap <= tolerances.CLOSED_GAP)
     J, mu = at.J[rows], mechanism.mu[rows]
     found = _stopped(ImpactProblem(model.mass(at.q), J[:, 0], J[:, 1:], mu, v + length * at.free), law)

@@ -9,8 +9,10 @@ Every sample and every interval between samples is held against HP23 (53) with t
 * impacts: t and q stand still, momentum is balanced, no impulse where all closed contacts separate, open ones
   push only if they would have touched within the window that the event names, and the
   increments meet the conditions of their law: (72) for implicit steps, (39) along Routh's path;
-* accumulation points: the times really decay, and momentum balances across the gap; steps in which hops too
-  low to open a contact end: impulses balance momentum, lie in the cone and are against the slip at the end.
+* accumulation points: the times really decay, momentum balances across the gap, and coordinates move by the
+  velocity; steps in which hops too low to open a contact end: impulses balance momentum, lie in the cone and
+  are against the slip at the end;
+* energy: kinetic and potential together never rise by more than what other smooth forces put in.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.friction.cones import facet_directions
-from routh.models.base import Model
+from routh.models.base import Model, slope_at_zero
 from routh.models.simultaneity import TOUCHING
 from routh.results import PathKind
 from routh.sim.trajectory import Event, Trajectory
@@ -36,6 +38,7 @@ _TURNS = 8  # parts of an interval over which rotations are added up
 _EDGES = 64  # of a spatial friction cone, in the membership test, at first
 _FINER = 5  # rounds in which edges are added where the force is: then a cone lacks 3e-7 of itself
 _CLOSER = 8  # directions to either side of slip that is hardly known, each twice as close to it
+_TRIED = 1e-3  # of a unit of motion, over which energies are compared along a velocity
 _KEPT = 4  # configurations whose Jacobians are kept: both ends of an interval, its middle, and one more
 
 Control = Callable[[float, Array, Array], ArrayLike]
@@ -129,6 +132,10 @@ class Evidence:
         self.strongest = max(
             (float(np.abs(f).max()) for f in trajectory.forces.values() if f.size), default=0.0
         )
+        potential = getattr(model, "potential", None)
+        #: where the model tells it and there is no control
+        self.potential: Callable[[Array], float] | None = None if control is not None else potential
+        self.work = np.zeros(len(trajectory))  # J, put in since the sample before
         self.impact_events = [e for e in trajectory.events if e.kind.startswith("impact")]
 
     def _instants(self) -> tuple[Array, Array]:
@@ -150,6 +157,27 @@ class Evidence:
         """Generalized forces without those of contacts, (nv,)."""
         u = None if self.control is None else self.control(t, q, v)
         return -self.model.bias(q, v, u)
+
+    def power(self, t: float, q: Array, v: Array) -> float:
+        """What wind or the like puts in, W: smooth forces that are not in the potential; 0 if they take out.
+
+        Their power is that of all smooth forces without what kinetic and potential energy change by along v.
+        """
+        size, potential = float(np.abs(v).max(initial=0.0)), self.potential
+        if potential is None or size == 0.0:
+            return 0.0
+
+        def energy(dt: float) -> float:
+            there = self.model.integrate(q, v, dt)
+            return float(0.5 * v @ self.model.mass(there) @ v) + potential(there)
+
+        gained = float(slope_at_zero(energy, _TRIED / size))
+        return max(float(self.smooth_force(t, q, v) @ v) + gained, 0.0)
+
+    def powers(self, i: int) -> Array:
+        """At both ends of interval i, (2,) W."""
+        t, q, v = self.trajectory.t, self.trajectory.q, self.trajectory.v
+        return np.array([self.power(float(t[k]), q[k], v[k]) for k in (i - 1, i)])
 
     def noise(self, q: Array, settling: float = 0.0, more: float = 0.0) -> Array:
         """Contact velocities (nc,) m/s that are no motion: what integrator and event may leave over."""
@@ -278,6 +306,7 @@ def check_settling(e: Evidence, i: int, event: Event) -> None:
     t, q, v0, v1 = trajectory.t[i], trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
     before, after, noise = e.J(trajectory.q[i - 1]) @ v0, e.J(q) @ v1, e.noise(q, e.settling[i])
     skipped = float(t - trajectory.t[i - 1])
+    e.work[i] = skipped * e.powers(i).max()
     e.book.note("time of settling", i, skipped, tolerances.SETTLING)
     smooth = skipped * e.smooth_force(t, q, v0)
     unexplained = e.model.mass(q) @ (v1 - v0) - np.tensordot(impulse, e.J(q), axes=2) - smooth
@@ -302,6 +331,8 @@ def check_settling(e: Evidence, i: int, event: Event) -> None:
 def check_accumulation(e: Evidence, i: int, event: Event) -> None:
     """The jump to a Zeno point: impacts before it decay, momentum balances, nothing approaches after.
 
+    Coordinates move by the velocity, and what pushed is closed in the end.
+
     Where cycles of impacts repeat, the last two cycles tell what remains of a geometric sequence. Where
     they are random, each is shorter than the one before by 0.9 at most, on average: the rest of such a
     sequence lasts less than twice the last four.
@@ -314,16 +345,29 @@ def check_accumulation(e: Evidence, i: int, event: Event) -> None:
     decays = len(intervals) >= 2 * width and last < before
     e.book.note("impacts decay before an accumulation", i, 0.0 if decays else np.inf, 1.0)
     skipped = trajectory.t[i] - trajectory.t[i - 1]
+    e.work[i] = skipped * e.powers(i).max()
     rest = 1.01 * last / (before / last - 1.0) if cycle and decays else 2.0 * last
     e.book.note("skipped time", i, skipped, rest)
     q, v0, v1 = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
-    push = np.tensordot(e.impulses[i], e.J(q), axes=2)
+    M, J, impulse = e.model.mass(q), e.J(q), e.impulses[i]
     smooth = skipped * e.smooth_force(trajectory.t[i], q, v1)
-    unexplained = e.model.mass(q) @ (v1 - v0) - push - smooth
+    unexplained = M @ (v1 - v0) - np.tensordot(impulse, J, axes=2) - smooth
     e.momentum("momentum at accumulations", i, unexplained, tolerances.VERIFY_ZENO)
-    size = float(np.abs(e.impulses[i]).max(initial=0.0))
+    # what is still to come of the impulses tells how far a velocity on the way is from the last one
+    gained = np.abs(np.linalg.solve(M, J.reshape(-1, len(M)).T)).T.reshape(J.shape)
+    most = impulse[:, 0] @ (gained[:, 0] + e.mu[:, None] * gained[:, 1:].sum(axis=1))
+    most += np.abs(np.linalg.solve(M, smooth))
+    moved = e.model.integrate(trajectory.q[i - 1], skipped * v1, 1.0)
+    allowed = tolerances.VERIFY_INTEGRATOR * e.reach[i] + e.closing(i - 1) + skipped * float(most.max())
+    e.book.note("dq = v dt", i, float(np.abs(moved - q).max()), allowed)
+    closed, noise = e.gaps[i] <= tolerances.CLOSED_GAP, e.noise(q, float(e.speed[i - 1]))
+    size = float(np.abs(impulse).max(initial=0.0))
     for c in range(len(e.mu)):
-        e.cone(i, c, e.impulses[i, c], size)
+        e.cone(i, c, impulse[c], size)
+        if closed[c]:
+            e.book.note("no approach after impacts", i, -float(J[c, 0] @ v1), float(noise[c]), c)
+        if impulse[c, 0] > 0.0:
+            e.book.note("force at a distance", i, e.gaps[i, c], tolerances.VERIFY_GAP * e.reach[i], c)
 
 
 def check_outcomes(e: Evidence) -> None:
@@ -357,6 +401,7 @@ def check_smooth(e: Evidence, i: int) -> None:
     half = 0.5 * h * v0 + h * (3.0 / 32.0 * (v1 - v0)) + h * h * (11.0 * a0 - 5.0 * a1) / 192.0
     q = e.model.integrate(q0, half, 1.0)
     _middle(e, i, 0.5 * (t0 + t1), q, v, a)
+    e.work[i] = h / 6.0 * (e.powers(i).sum() + 4.0 * e.power(0.5 * (t0 + t1), q, v))  # Simpson's rule
     whole = 0.5 * h * (v0 + v1) + h * h / 12.0 * (a0 - a1)
     moves = [whole] if e.model.nq == e.model.nv else _pieces(h, v0, v1, a0, a1)
     reached = q0
@@ -503,7 +548,7 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
 
     Contacts count as closed in an impact if they would have touched within the window of its event.
     ``control`` must be the one that the trajectory was made with. Energy is checked where the model knows its
-    potential and there is no control.
+    potential and there is no control; what wind and other forces that are not in the potential put in counts.
     """
     if trajectory.s is None or trajectory.impulses is None:
         raise ValueError("trajectory: has no augmented time; wanted one of `routh.simulate`")
@@ -546,13 +591,13 @@ def _check_samples(e: Evidence) -> None:
 
 
 def _check_energy(e: Evidence) -> None:
-    """Kinetic and potential energy together never rise without input: not at once, not bit by bit."""
-    potential = getattr(e.model, "potential", None)
-    if e.control is not None or potential is None:
+    """Energy never rises by more than smooth forces put in: not at once, not bit by bit."""
+    if e.potential is None:
         return
-    total = 0.5 * e.speed**2 + np.array([potential(q) for q in e.trajectory.q])
-    unit = max(float(np.ptp(total)), 0.5 * e.fastest**2, 1e-300)
-    rounding = 4.0 * float(np.spacing(np.abs(total).max()))
+    energy = 0.5 * e.speed**2 + np.array([e.potential(q) for q in e.trajectory.q])
+    unit = max(float(np.ptp(energy)), 0.5 * e.fastest**2, 1e-300)
+    rounding = 4.0 * float(np.spacing(np.abs(energy).max()))
+    total = energy - np.cumsum(e.work)
     t = e.trajectory.t
     inside = np.zeros(len(t), dtype=bool)  # of an impact, where restitution gives back what it took
     inside[1:-1] = (t[1:-1] == t[:-2]) & (t[1:-1] == t[2:])

@@ -16,7 +16,7 @@ X, S, RATE, C, DIAGONAL = range(5)
 #: the laws say
 FORCE, WISH, Y, RIGHT, KEPT, LAW = range(6)
 #: rows of `Scratch.motion`: free velocity, acceleration, that of the best forces, halfway, whitened
-FREE, ACCELERATION, BEST, HALFWAY, WHITE = range(5)
+FREE, ACCELERATION, BEST, HALFWAY, WHITE, SUMMED = range(6)
 SEPARATES, STICKS, SLIDES = range(3)  # `routh.friction.ContactMode`
 DENSE, SPARSE = range(2)  # how the linear systems are solved: `springs` or `elimination`
 FEW_ROWS = 240  # dense rows above which forces are found in the space of velocities
@@ -72,13 +72,13 @@ class Scratch(NamedTuple):
 
     scaled: Array  # (5, n)
     rows: Array  # (6, n)
-    motion: Array  # (5, nv)
+    motion: Array  # (6, nv)
     white: Array  # (n, w) rows ``G L^-T``
     measure: Array  # (n, w) of the rows that act: ``S G L^-T``
     push: Array  # (n, w) the directions in which they push, scaled alike
     home: np.ndarray  # (n,) int64, the row that each of them stands for
     factor: Array  # (nv, b) L
-    scale: Array  # (1,) force that would stop the motion, N
+    scale: Array  # (n,) force with which each row alone would stop the motion, N
     dense: Array  # (2, m, m)
     weight: Array  # (n,) X of the rows that are in ``sums``
     sums: Array  # (nv + 1, nv) over these rows, of one-sided rows without contacts
@@ -129,11 +129,11 @@ def make_scratch(layout: Layout, room: int) -> Scratch:
     return Scratch(
         np.zeros((5, n)),
         np.zeros((6, n)),
-        np.zeros((5, nv)),
+        np.zeros((6, nv)),
         *(white, measure, push),
         np.zeros(n, dtype=kinds),
         np.zeros((nv, block)),
-        np.zeros(1),
+        np.zeros(n),
         np.zeros((2, m, m)),
         np.zeros(0 if layout.nc else n),
         np.zeros((nv + 1, nv) if layout.way == DENSE else (0, 0)),

@@ -9,6 +9,7 @@ import numpy as np
 
 from routh.compiling import distinct, kernel
 from routh.kernels.constraints.data import (
+    ACCELERATION,
     DAMPING,
     DIAGONAL,
     FREE,
@@ -18,6 +19,7 @@ from routh.kernels.constraints.data import (
     PHI,
     RATE,
     STIFFNESS,
+    SUMMED,
     WHITE,
     C,
     Layout,
@@ -31,21 +33,25 @@ from routh.validation import Array
 
 
 class Residuals(NamedTuple):
-    """Scaled residuals by law; a share of the largest force in the step.
+    """Scaled residuals by law; of each row as a share of its own force, or of what it alone would need.
 
     The residual of a row is the change of its own force that would satisfy its law with the other forces
-    held: the distance of its force from the law, over ``1 + X (G M^-1 G^T)_ii``.
+    held: the distance of its force from the law, over ``1 + X (G M^-1 G^T)_ii``. What it alone would need is
+    the force that would undo its deformation and stop the mechanism's motion along it. So huge forces
+    elsewhere, of rows that contradict each other, hide nothing. ``momentum``: what the acceleration has that
+    no force explains, as a share of all forces: where huge ones cancel, none of them is known better.
     """
 
     bilateral: float
     unilateral: float
     normal: float
     friction: float
+    momentum: float
 
     @property
     def largest(self) -> float:
-        """The largest of the four; NaN where any of them is."""
-        return float(np.max([self.bilateral, self.unilateral, self.normal, self.friction]))
+        """The largest of all; NaN where any of them is."""
+        return float(np.max(self))
 
 
 @kernel
@@ -128,11 +134,11 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
             columns = layout.columns[pattern[i], : layout.width[pattern[i]]]
             _whiten(columns, layout.start, terms.half, terms.G, free, rows, scaled, own.white)
         i = rows[3] + 1
-    own.scale[0] = 0.0
     _forget(own)
     for i in range(len(pattern)):
         K, B, gamma = numbers[STIFFNESS, i], numbers[DAMPING, i], numbers[GAMMA, i]
         stiff = h * h * K + h * B
+        own.scale[i] = 0.0
         if stiff == 0.0:  # of a contact that is open, say: its row tells nothing
             for part in range(len(scaled)):
                 scaled[part, i] = 0.0
@@ -141,9 +147,7 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
         rate, square = scaled[RATE, i] + h * gamma, scaled[DIAGONAL, i]
         scaled[X, i], scaled[S, i], scaled[RATE, i] = stiff, root, rate
         scaled[C, i] = -(K / root) * numbers[PHI, i] - root * (often * rate)
-        alone, share = K * abs(numbers[PHI, i]) + (h * K + B) * speed, 1.0 + stiff * square
-        if alone > own.scale[0] * share:
-            own.scale[0] = alone / share
+        own.scale[i] = (K * abs(numbers[PHI, i]) + (h * K + B) * speed) / (1.0 + stiff * square)
 
 
 @kernel
@@ -225,72 +229,81 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
 
 @kernel
 def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array) -> Residuals:
-    """Of forces (n,), computed from the data; their acceleration, `HALFWAY`, too."""
+    """Of forces (n,) and of the velocity that they lead to by `ACCELERATION`, which is `WHITE` in other axes.
+
+    The acceleration is not summed up once more: where huge forces cancel, that would lose its digits.
+    """
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
-    total, scale, first = own.motion[HALFWAY], own.scale[0], nb + nu + nc
-    for k in range(len(total)):
-        total[k] = 0.0
-    i = 0
-    while i < len(force):
-        one, two, three, four = _four(layout.pattern, i)
-        p, q = force[one], force[two] if two > one else 0.0
-        r, s = force[three] if three > two else 0.0, force[four] if four > three else 0.0
-        largest = max(max(abs(p), abs(q)), max(abs(r), abs(s)))
-        if largest > 0.0:
-            scale = max(scale, largest)
-            for a in range(layout.width[layout.pattern[i]]):
-                few, more = (
-                    terms.G[one, a] * p + terms.G[two, a] * q,
-                    terms.G[three, a] * r + terms.G[four, a] * s,
-                )
-                total[layout.columns[layout.pattern[i], a]] += few + more
-        i = four + 1
-    solve_mass(layout, terms.half, total, own.motion[WHITE], total)
-    if scale == 0.0:
-        scale = 1.0
-    rub, tangential = 0.0, own.rows[LAW]
+    first, rub, tangential = nb + nu + nc, 0.0, own.rows[LAW]
     for c in range(nc):
-        t, size, stiffest = first + c * nt, 0.0, 0.0
+        t, size, stiffest, scale = first + c * nt, 0.0, 0.0, 0.0
         limit = terms.mu[c] * max(force[nb + nu + c], 0.0)
         for j in range(nt):
             stiffest = max(stiffest, own.scaled[X, t + j] * own.scaled[DIAGONAL, t + j])
         for j in range(nt):
             # one step for the tangents of a contact, or a sliding force would be turned
-            law = _law(layout, terms, h, own, t + j) if limit > 0.0 else 0.0
+            law, alone = _law(layout, terms, h, own, t + j) if limit > 0.0 else (0.0, 0.0)
             tangential[t + j] = force[t + j] - (force[t + j] - law) / (1.0 + stiffest)
             size += tangential[t + j] * tangential[t + j]
+            scale = max(scale, max(abs(force[t + j]), alone))
         size, error = math.sqrt(size), 0.0
         held = limit / size if size > limit else 1.0
         for j in range(nt):
             error += (force[t + j] - held * tangential[t + j]) ** 2
-        rub = larger(rub, math.sqrt(error))
+        rub = larger(rub, math.sqrt(error) / max(scale, limit) if error > 0.0 else error)
     return Residuals(
-        _worst(layout, terms, h, own, force, 0, nb) / scale,
-        _worst(layout, terms, h, own, force, nb, nb + nu) / scale,
-        _worst(layout, terms, h, own, force, nb + nu, first) / scale,
-        rub / scale,
+        _worst(layout, terms, h, own, force, 0, nb),
+        _worst(layout, terms, h, own, force, nb, nb + nu),
+        _worst(layout, terms, h, own, force, nb + nu, first),
+        rub,
+        _unexplained(layout, own, force),
     )
 
 
 @kernel
 def _worst(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array, begin: int, end: int) -> float:
-    """The largest change of its own force that the law of a row asks for, N; one-sided unless bilateral."""
+    """The largest change of its own force that the law of a row asks for; one-sided unless bilateral."""
     worst = 0.0
     for i in range(begin, end):
-        law = _law(layout, terms, h, own, i)
+        law, alone = _law(layout, terms, h, own, i)
         moved = force[i] - (force[i] - law) / (1.0 + own.scaled[X, i] * own.scaled[DIAGONAL, i])
-        worst = larger(worst, abs(force[i] - (moved if i < layout.nb else max(moved, 0.0))))
+        error = abs(force[i] - (moved if i < layout.nb else max(moved, 0.0)))
+        worst = larger(worst, error / max(abs(force[i]), alone) if error > 0.0 else error)
     return worst
 
 
 @kernel
-def _law(layout: Layout, terms: Terms, h: float, own: Scratch, i: int) -> float:
-    """The force that a row's spring and damper have with the acceleration `HALFWAY`, N."""
+def _law(layout: Layout, terms: Terms, h: float, own: Scratch, i: int) -> tuple[float, float]:
+    """The force that a row's spring and damper have after `ACCELERATION`, and what it alone needs, N."""
     if own.scaled[X, i] == 0.0:
-        return 0.0
-    rate = own.scaled[RATE, i] + h * row_times(layout, terms.G, i, own.motion[HALFWAY])
-    K, B = terms.numbers[STIFFNESS, i], terms.numbers[DAMPING, i]
-    return -K * terms.numbers[PHI, i] - (h * K + B) * rate
+        return 0.0, 0.0
+    p, gained, most, acceleration = layout.pattern[i], 0.0, 0.0, own.motion[ACCELERATION]
+    for a in range(layout.width[p]):
+        part = terms.G[i, a] * acceleration[layout.columns[p, a]]
+        gained, most = gained + part, most + abs(part)
+    K, stiff = terms.numbers[STIFFNESS, i], h * terms.numbers[STIFFNESS, i] + terms.numbers[DAMPING, i]
+    law = -K * terms.numbers[PHI, i] - stiff * (own.scaled[RATE, i] + h * gained)
+    return law, own.scale[i] + stiff * h * most / (1.0 + own.scaled[X, i] * own.scaled[DIAGONAL, i])
+
+
+@kernel
+def _unexplained(layout: Layout, own: Scratch, force: Array) -> float:
+    """What is left of the acceleration without that of the forces, as a share of all that they do."""
+    pushed, summed, x = own.motion[HALFWAY], own.motion[SUMMED], own.motion[WHITE]
+    for k in range(len(x)):
+        pushed[k] = summed[k] = 0.0
+    for i in range(len(force)):
+        if force[i] != 0.0:
+            p = layout.pattern[i]
+            for a in range(layout.width[p]):
+                part = own.white[i, a] * force[i]
+                pushed[layout.columns[p, a]] += part
+                summed[layout.columns[p, a]] += abs(part)
+    left, size = 0.0, 0.0
+    for k in range(len(x)):
+        left += (x[k] - pushed[k]) ** 2
+        size += (abs(x[k]) + summed[k]) ** 2
+    return math.sqrt(left / size) if size > 0.0 else left
 
 
 @kernel

@@ -130,7 +130,7 @@ def settle(
     rough = _rough(layout, terms, own)
     if not rough:
         enough = math.inf  # one active set is right; what is left over is rounding
-    best = Residuals(math.inf, 0.0, 0.0, 0.0)
+    best = Residuals(math.inf, 0.0, 0.0, 0.0, 0.0)
     best, solves = _newton(layout, terms, h, own, modes, enough, STICK, 0, best)
     if thorough and not largest(best) < enough:
         best, more = _harden(layout, terms, h, own, modes, enough, best)
@@ -220,7 +220,7 @@ def _harden(
     layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float, best: Residuals
 ) -> tuple[Residuals, int]:
     """`_newton` from modes of rows that give way as easily as what they push, and then ever less."""
-    most, solves, stage, any_will_do = SOFTEST, 0, 1, Residuals(0.0, 0.0, 0.0, 0.0)
+    most, solves, stage, any_will_do = SOFTEST, 0, 1, Residuals(0.0, 0.0, 0.0, 0.0, 0.0)
     stiffest = soften(layout, terms, h, own, most)
     begin(layout, terms, own, modes, False)
     while most < min(stiffest, HARDEST):
@@ -266,8 +266,9 @@ def _rough(layout: Layout, terms: Terms, own: Scratch) -> bool:
 
 @kernel
 def largest(found: Residuals) -> float:
-    """The largest of four; NaN where one is."""
-    return larger(larger(found.bilateral, found.unilateral), larger(found.normal, found.friction))
+    """The largest of all; NaN where one is."""
+    contacts = larger(larger(found.normal, found.friction), found.momentum)
+    return larger(larger(found.bilateral, found.unilateral), contacts)
 
 
 @kernel

@@ -15,7 +15,17 @@ from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_j
 from routh.models.mujoco.engine import engine, mass_matrix, point_velocities, refuse_still, switched_off
 from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.springs import Springs, equality_names, refuse
-from routh.models.mujoco.touches import FAR, ONE_POINT, Faces, Places, Touch, flat_pairs, tangents, touches
+from routh.models.mujoco.touches import (
+    CORNERS,
+    FAR,
+    ONE_POINT,
+    Faces,
+    Places,
+    Touch,
+    flat_pairs,
+    tangents,
+    touches,
+)
 from routh.models.robot import SIDES, listed, restitution_of, tell_unrepresented
 from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
@@ -88,7 +98,8 @@ class MujocoModel(WithImpacts):
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
         flat = flat_pairs(own, self._touches)
-        pairs = [touch for touch, one in zip(self._touches, flat, strict=True) if one]
+        shapes = {(t.geom1, t.geom2): t for t, one in zip(self._touches, flat, strict=True) if one}
+        pairs = [touch for (a, b), touch in shapes.items() if a < b or (b, a) not in shapes]
         self.faces = Faces(model, pairs, self._plane) if pairs else None
         if self.faces is not None:
             self.rows["faces"] = ("flat shapes",) * self.faces.count
@@ -124,7 +135,7 @@ class MujocoModel(WithImpacts):
         elastic = restitution_of(given, [names])[0]
         self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
         self.by_faces = np.concatenate([flat, np.zeros(len(ends), dtype=bool)])  # (nc,) bool
-        self._single = [note for note in notes if note.endswith(ONE_POINT)]
+        self._single = [note for note in notes if note.endswith((ONE_POINT, CORNERS))]
         sticky = [f"adhesion ({listed(pulling)})"] if (pulling := adhesion_actuators(own)) else []
         self.unrepresented = (*(note for note in notes if note not in self._single), *sticky)
         tell_unrepresented("motion", self.unrepresented)
@@ -283,7 +294,15 @@ class MujocoModel(WithImpacts):
         """Potential energy of gravity and springs, J."""
         self._at(q)
         engine().mj_energyPos(self.mujoco, self._data)
-        return float(self._data.energy[0])
+        return float(self._data.energy[0]) + self._carried()
+
+    def _carried(self) -> float:
+        """What gravity compensation takes of the weight's potential energy, J; that of actuators is input."""
+        model = self.mujoco
+        if switched_off(model, "GRAVITY") or np.any(model.jnt_actgravcomp):
+            return 0.0
+        carried = np.asarray(model.body_mass) * model.body_gravcomp
+        return float(carried @ (self._data.xipos @ model.opt.gravity))
 
     def energies(self, q: Array, v: Array) -> dict[str, Array]:
         """Kinetic and potential energy at many states, (n,) J each."""
@@ -294,6 +313,7 @@ class MujocoModel(WithImpacts):
             mujoco.mj_energyPos(self.mujoco, data)
             mujoco.mj_energyVel(self.mujoco, data)
             found[::-1, k] = data.energy
+            found[1, k] += self._carried()
         return {"kinetic": found[0], "potential": found[1]}
 
     def problem(

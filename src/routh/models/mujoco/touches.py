@@ -1,11 +1,14 @@
 """Every way in which the shapes of a MuJoCo model can touch, as a fixed list: what `routh.simulate` needs.
 
 Against a plane a shape touches with points or spheres fixed to it (the ends of a capsule, the corners of a
-box) or with the lowest point of an ellipsoid; other pairs of shapes touch where MuJoCo's distance function
-says. Far pairs are judged by the spheres around them.
+box) or with the lowest point of an ellipsoid. A capsule touches a box with its ends, and its side touches the
+box' edges: where it lies on a face any point between would do, and none could be followed. Boxes touch boxes
+with their corners. Other pairs of shapes touch where MuJoCo's distance function says. Far pairs are judged by
+the spheres around them.
 
-Between flat shapes (boxes, cylinders, meshes) that is one pair of points, which moves smoothly. A time step
-asks only what touches now: `Faces` are MuJoCo's own contacts of such pairs, in a fixed number of rows.
+Between other flat shapes (cylinders, meshes) that is one pair of points, which jumps where they lie on each
+other. A time step asks only what touches now: `Faces` are MuJoCo's own contacts of flat shapes, in a fixed
+number of rows.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 
 
 ONE_POINT = "touches at one point only"
+CORNERS = "touches with corners only, not where edges cross"
 _RIM = 8  # points on each rim of a cylinder
 _MOST_VERTICES, _DIRECTIONS = 64, 2000  # of a mesh over a plane; in which its corners are compared
 FAR = 0.02  # m, beyond which spheres around two shapes stand for them
@@ -40,6 +44,7 @@ _PER_BODY = 16  # rows of faces; where more touch, the deepest count
 _APART = 1.0  # m, of rows of faces that nothing needs
 _FLAT, _ROUND = ("BOX", "CYLINDER", "MESH"), ("SPHERE", "CAPSULE")
 _PARALLEL = 1e-12  # squared sine of the angle between capsules that are parallel
+_TIP = 1e-5  # m, radius of the corners of boxes that touch boxes: so what slides over an edge does not jump
 _THIN = 1e-9  # m, radius of a round shape without its thickness
 _POLE = np.array([0.36, 0.48, 0.8])  # no normal of a simple model points against it: tangents turn smoothly
 _ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of the pole
@@ -47,7 +52,7 @@ _ACROSS = np.array([[0.8, -0.6, 0.0], [0.48, 0.64, -0.6]])  # the tangents of th
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """One possible contact: geom2 touches geom1, which is a plane where ``offset`` is given."""
+    """One possible contact: geom2 touches geom1, a plane or a box where ``offset`` or ``edge`` is given."""
 
     name: str
     geom1: int
@@ -55,6 +60,7 @@ class Touch:
     mu: float
     offset: Array | None = None  # (3,) m in the frame of geom2: a point or the centre of a sphere
     radius: float = 0.0  # m
+    edge: Array | None = None  # (2, 3) m, the ends of an edge of geom1 in its frame, which a capsule touches
 
 
 def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], list[str]]:
@@ -63,6 +69,7 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
     ``self_contacts``: whether links of one robot can touch each other.
     """
     planes, flat = _of_kind(model, "PLANE"), _of_kind(model, *_FLAT)
+    boxes, capsules = _of_kind(model, "BOX"), _of_kind(model, "CAPSULE")
     found: list[Touch] = []
     notes: list[str] = []
     roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
@@ -72,7 +79,7 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
             continue
         if twists:
             twisting.append(f"{geom_name(model, second)}/{geom_name(model, first)}")
-        if planes[second]:
+        if planes[second] or (boxes[second] and capsules[first]):
             first, second = second, first
         label = f"{geom_name(model, second)}/{geom_name(model, first)}"
         if planes[first]:
@@ -82,6 +89,19 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
                 Touch(name, first, second, mu, offset, radius)
                 for name, (offset, radius) in zip(names, points, strict=True)
             ]
+        elif boxes[first] and capsules[second]:
+            ends = [Touch("", first, second, mu, *end) for end in _points(model, second, notes)]
+            sides = [Touch("", first, second, mu, edge=edge) for edge in _edges(model.geom_size[first])]
+            found += [replace(one, name=f"{label}#{k + 1}") for k, one in enumerate([*ends, *sides])]
+        elif boxes[first] and boxes[second]:
+            corners = [
+                Touch("", under, over, mu, np.sign(corner) * (np.abs(corner) - _TIP), _TIP)
+                for under, over in ((first, second), (second, first))
+                for corner, _ in _points(model, over, notes)
+                if corner is not None
+            ]
+            found += [replace(one, name=f"{label}#{k + 1}") for k, one in enumerate(corners)]
+            notes.append(f"{label}: {CORNERS}")
         else:
             found.append(Touch(label, first, second, mu))
             if flat[first] and flat[second]:
@@ -182,6 +202,13 @@ def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array
         )
 
 
+def _edges(size: Array) -> Array:
+    """The ends of the edges of a box, (12, 2, 3) m, by its half sizes (3,)."""
+    signs = 2.0 * np.array(list(np.ndindex(2, 2, 2))) - 1.0
+    pairs = [(a, b) for a, b in combinations(signs, 2) if np.count_nonzero(a != b) == 1]
+    return np.array(pairs) * np.asarray(size)
+
+
 def _hull(model: MjModel, geom: int) -> tuple[Array, int, float]:
     """Corners (n, 3) m of a mesh, n at most 64; how many it has; how far, m, those left out reach out."""
     from scipy.spatial import ConvexHull
@@ -224,7 +251,12 @@ class Places:
         self._thickness = np.where(thick, sizes[:, 0], 0.0)  # (ngeom,) m, round a point or a segment
         self._half = np.where(long, sizes[:, 1], 0.0)  # (ngeom,) m, of that segment
         both = thick[self.geom1] & thick[self.geom2]
-        self.round, self.others = self.pairs[both[self.pairs]], self.pairs[~both[self.pairs]]
+        edged = np.array([touch.edge is not None for touch in listed], dtype=bool)
+        ended = np.array([touch.offset is not None for touch in listed], dtype=bool) & ~flat
+        self.ends, self.edges = np.flatnonzero(ended), np.flatnonzero(edged)
+        self._edge = np.array([t.edge for t in listed if t.edge is not None]).reshape(-1, 2, 3)
+        self.round = self.pairs[both[self.pairs]]
+        self.others = self.pairs[~(both | ended | edged)[self.pairs]]
         self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
         self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
         self.gap = np.zeros(len(listed))  # m
@@ -238,6 +270,10 @@ class Places:
             self._against_planes(data)
         if len(self.round):
             self._between_segments(data)
+        if len(self.ends):
+            self._ends_on_boxes(data)
+        if len(self.edges):
+            self._sides_on_edges(data)
         if len(self.others):
             self._against_each_other(data)
 
@@ -257,6 +293,54 @@ class Places:
     def _between_segments(self, data: MjData) -> None:
         """Spheres and capsules: what is within their radii of a point or a segment."""
         fill_round(data.geom_xpos, data.geom_xmat, self._round)
+
+    def _ends_on_boxes(self, data: MjData) -> None:
+        """Spheres on boxes, by the nearest point of the box."""
+        at, first = self.ends, self.geom1[self.ends]
+        turns, centre, sizes = (np.asarray(x) for x in (data.geom_xmat, data.geom_xpos, self.model.geom_size))
+        turn, other = (turns[geoms].reshape(-1, 3, 3) for geoms in (first, self.geom2[at]))
+        middle = centre[self.geom2[at]] + (other @ self.offset[at][:, :, None])[:, :, 0]
+        own = ((middle - centre[first])[:, None] @ turn)[:, 0]  # in the box
+        nearest = np.clip(own, -sizes[first], sizes[first])
+        depth = np.abs(own) - sizes[first]
+        for k in np.flatnonzero(
+            np.all(depth <= 0.0, axis=1)
+        ):  # the middle is inside: out by the nearest face
+            j = int(depth[k].argmax())
+            nearest[k, j] = math.copysign(sizes[first[k], j], own[k, j])
+        sign = np.where(np.all(depth <= 0.0, axis=1), -1.0, 1.0)
+        point = centre[first] + (turn @ nearest[:, :, None])[:, :, 0]
+        self._put(at, point, middle, sign, self.radius[at])
+
+    def _sides_on_edges(self, data: MjData) -> None:
+        """Capsules on the edges of boxes, by the nearest points of two segments."""
+        at, first, second = self.edges, self.geom1[self.edges], self.geom2[self.edges]
+        turns, centre = np.asarray(data.geom_xmat).reshape(-1, 3, 3), np.asarray(data.geom_xpos)
+        ends = centre[first][:, None] + self._edge @ turns[first].transpose(0, 2, 1)
+        middle, along = 0.5 * (ends[:, 0] + ends[:, 1]), ends[:, 1] - ends[:, 0]
+        length = np.linalg.norm(along, axis=1)
+        along, axis, half = along / length[:, None], turns[second][:, :, 2], self._half[second]
+        apart = middle - centre[second]
+        cosine, ahead, behind = (
+            (a * b).sum(axis=1) for a, b in ((along, axis), (along, apart), (axis, apart))
+        )
+        s = (cosine * behind - ahead) / np.maximum(1.0 - cosine * cosine, _PARALLEL)
+        t = np.clip(cosine * np.clip(s, -0.5 * length, 0.5 * length) + behind, -half, half)
+        s = np.clip(cosine * t - ahead, -0.5 * length, 0.5 * length)
+        on_edge, inside = middle + s[:, None] * along, centre[second] + t[:, None] * axis
+        self._put(at, on_edge, inside, np.ones(len(at)), self._thickness[second])
+
+    def _put(self, at: np.ndarray, start: Array, end: Array, sign: Array, radius: Array) -> None:
+        """Gaps, normals and points from the nearest points (n, 3) m of a box and of a round shape's inside.
+
+        ``sign`` (n,): -1 where the latter is inside the box.
+        """
+        distance = np.linalg.norm(end - start, axis=1)
+        away = distance > 1e-12
+        self.gap[at] = sign * distance - radius
+        self.normal[at[away]] = ((end - start) * (sign / np.maximum(distance, 1e-300))[:, None])[away]
+        self.on1[at] = start
+        self.on2[at] = end - radius[:, None] * self.normal[at]
 
     def _measure(self, at: np.ndarray, start: Array, end: Array, sign: Array, left: float) -> None:
         """Gaps, normals and points from the nearest points (n, 3) m of what is inside of round shapes.
