@@ -362,6 +362,13 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
         raise ValueError(
             f"M: smallest eigenvalue is {smallest:g}; wanted a positive definite matrix"
         ) from None
+    left = factor.diagonal() ** 2 / mass.diagonal()
+    if not left.min() >= tolerances.INERTIA_LEFT:
+        j = int(left.argmin())
+        raise ValueError(
+            f"M: coordinate {j} has {left[j]:.2g} of its inertia left where those before it move freely, so "
+            f"rounding decides; wanted at least {tolerances.INERTIA_LEFT:g} (links that weigh next to nothing?)"
+        )
     return mass, factor
 
 
