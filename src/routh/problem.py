@@ -367,7 +367,7 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
         j = int(left.argmin())
         raise ValueError(
             f"M: coordinate {j} has {left[j]:.2g} of its inertia left where those before it move freely, so "
-            f"rounding decides; wanted at least {tolerances.INERTIA_LEFT:g} (links that weigh next to nothing?)"
+            f"rounding decides; wanted at least {tolerances.INERTIA_LEFT:g} (links without inertia?)"
         )
     return mass, factor
 
