@@ -79,6 +79,10 @@ WRONG = [
     ("names", ["A"], "names: got 1 names; wanted 2, one per contact"),
     ("names", ["A", "A"], "names: 'A' appears twice; wanted distinct names"),
     ("names", "AB", "names: got 'AB'; wanted a sequence of 2 strings"),
+    ("names", ["A", "A\0"], r"names: got 'A\\x00'; wanted names without NUL"),
+    ("M", np.ma.array(np.eye(3), mask=np.eye(3)), "M: got an array with masked values"),
+    ("Jn", [np.ma.array([0.0, 1.0, -0.5], mask=[1, 0, 0]), [0.0, 1.0, 0.5]], "Jn: got an array with masked"),
+    ("mu", np.ma.array([0.5, 0.5], mask=[0, 1]), "mu: got an array with masked values"),
     ("names", [1, 2], r"names: got \[1, 2\]; wanted a sequence of 2 strings"),
 ]
 

@@ -391,6 +391,9 @@ def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
         raise ValueError(f"names: got {names!r}; wanted a sequence of {nc} strings")
     if len(names) != nc:
         raise ValueError(f"names: got {len(names)} names; wanted {nc}, one per contact")
+    unkept = next((name for name in names if "\0" in name), None)
+    if unkept is not None:
+        raise ValueError(f"names: got {unkept!r}; wanted names without NUL, which files do not keep")
     if len(set(names)) != nc:
         twice = next(name for name in names if list(names).count(name) > 1)
         raise ValueError(f"names: {twice!r} appears twice; wanted distinct names")

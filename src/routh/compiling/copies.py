@@ -106,7 +106,7 @@ def faithful(kernel: Foreign) -> Foreign:
 
 
 def with_powers(function: Foreign) -> None:
-    """Let ``x ** k`` be the products of compiled code: the C library's pow has other last bits now and then."""
+    """Let ``x ** k`` be the products of compiled code: the C library's pow differs in last bits."""
     if not any(step.argrepr == "**" for step in dis.get_instructions(function)):
         return
     lines, first = inspect.getsourcelines(function)

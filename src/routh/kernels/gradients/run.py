@@ -255,7 +255,7 @@ def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, 
     def work(begin: int, end: int, own: Works) -> None:
         run_range(rows, draw, task, own, (corners, books), custom, begin, end)
 
-    run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
+    run_slices(len(task.after), lambda: scratch(room), work, threads=threads, contacts=nc)
     long = np.flatnonzero(task.entries > room)
     if len(long) > 0:
         larger = scratch(int(task.entries.max()))
