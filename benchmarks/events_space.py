@@ -83,7 +83,7 @@ def exact(given):
         while solved < given.count and tried < 4 * given.count:
             tried += 1
             problem = problem_of_size(rng, nc, 2, rng.choice([0.2, 0.5, 1.0], nc), nv=3 * nc)
-            found = routh.exact_set(problem, facets=facets, budget=5.0)
+            found = routh.exact_set(problem, friction="polyhedral", facets=facets, budget=5.0)
             if found.status is not routh.Status.SOLVED:
                 continue
             solved += 1

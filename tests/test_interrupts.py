@@ -73,18 +73,20 @@ print(len(routh.sample(problem, 2)))
     assert found.stdout == "heard\n2\n", found.stderr
 
 
-def test_threads_that_sample_are_not_waited_for(monkeypatch):
-    """One of them may be compiling."""
+@pytest.mark.parametrize(("threads", "contacts"), [(2, 1), (1, 48)])
+def test_threads_that_sample_are_not_waited_for(threads, contacts):
+    """One of them may be compiling, or in a sample that takes seconds, which one of many contacts can."""
     from routh.kernels.common.slices import run_slices
 
-    may_end, ended = threading.Event(), []
+    may_end, ended, main = threading.Event(), [], threading.main_thread()
 
     def work(begin, end, scratch):
+        assert threading.current_thread() is not main  # compiled code would keep it from hearing
         if begin == 0:
             os.kill(os.getpid(), signal.SIGINT)
         ended.append(not may_end.wait(300.0))
 
     with pytest.raises(KeyboardInterrupt):
-        run_slices(1000, lambda: None, work, threads=2)
+        run_slices(1000, lambda: None, work, threads=threads, contacts=contacts)
     assert ended == []
     may_end.set()

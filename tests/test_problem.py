@@ -1,4 +1,5 @@
 import pickle
+from fractions import Fraction as F
 
 import numpy as np
 import pytest
@@ -78,6 +79,10 @@ WRONG = [
     ("names", ["A"], "names: got 1 names; wanted 2, one per contact"),
     ("names", ["A", "A"], "names: 'A' appears twice; wanted distinct names"),
     ("names", "AB", "names: got 'AB'; wanted a sequence of 2 strings"),
+    ("names", ["A", "A\0"], r"names: got 'A\\x00'; wanted names without NUL"),
+    ("M", np.ma.array(np.eye(3), mask=np.eye(3)), "M: got an array with masked values"),
+    ("Jn", [np.ma.array([0.0, 1.0, -0.5], mask=[1, 0, 0]), [0.0, 1.0, 0.5]], "Jn: got an array with masked"),
+    ("mu", np.ma.array([0.5, 0.5], mask=[0, 1]), "mu: got an array with masked values"),
     ("names", [1, 2], r"names: got \[1, 2\]; wanted a sequence of 2 strings"),
 ]
 
@@ -88,6 +93,51 @@ def test_one_wrong_value_at_a_time_is_named(field, value, message):
     positional = [arguments.pop(name) for name in ("M", "Jn", "Jt", "mu", "v")]
     with pytest.raises(ValueError, match=f"^{message}"):
         routh.ImpactProblem(*positional, **arguments)
+
+
+def nearly_singular(left, seed, nv=3):
+    """A dense mass matrix whose last coordinate has this share of its inertia left once the others move."""
+    rng = np.random.default_rng(seed)
+    L = np.tril(rng.normal(size=(nv, nv)))
+    L[-1, :-1] *= 1.0 / np.linalg.norm(L[-1, :-1])
+    L[-1, -1] = np.sqrt(left / (1.0 - left))
+    np.fill_diagonal(L[:-1, :-1], 1.0)
+    return L @ L.T
+
+
+def momentum_missed(outcomes, sample):
+    """``M (v+ - v-) - J^T impulse`` of a sample in fractions, in the norm of M^-1 over the speed before."""
+    problem, exact = outcomes.problem, np.vectorize(F, otypes=[object])
+    M, J = exact(problem.M), exact(problem.J.reshape(-1, problem.nv))
+    change = exact(outcomes.v[sample]) - exact(problem.v)
+    rest = M @ change - exact(outcomes.impulse[sample].ravel()) @ J
+    return float(np.linalg.norm(np.linalg.solve(problem.cholesky, rest.astype(float)))) / problem.speed
+
+
+@pytest.mark.parametrize("nt", [1, 2])
+def test_accepted_masses_keep_momentum_and_others_are_refused(nt):
+    """The residual is by the factor of M that made the answer: it cannot see what that lost."""
+    for seed in range(30):
+        rng = np.random.default_rng([seed, nt])
+        rows, v = rng.normal(size=(2, 1 + nt, 3)), rng.normal(size=3)
+        rest = rows[:, 0], rows[:, 1:], 0.5, -v if (rows[:, 0] @ v).min() > 0.0 else v
+        outcomes = routh.sample(routh.ImpactProblem(nearly_singular(2e-7, seed), *rest), 4)
+        missed = [momentum_missed(outcomes, k) for k in np.flatnonzero(outcomes.solved)]
+        assert max(missed, default=0.0) < 1e-6
+        nearly = nearly_singular(5e-8, seed)
+        with pytest.raises(
+            ValueError, match="M: coordinate 2 has 5e-08 of its inertia left where those before"
+        ):
+            routh.ImpactProblem(nearly, *rest)
+        with pytest.raises(ValueError, match="M: row 0 is not positive definite, or only by rounding"):
+            routh.ImpactBatch(nearly, *rest[:3], rest[3][None])
+
+
+def test_masses_of_any_scale_are_accepted():
+    """Scaling of the coordinates is no loss: grams beside tonnes, millimetres beside kilometres."""
+    scale = np.array([1e-8, 1.0, 1e8])
+    M = nearly_singular(1e-3, 0) * np.outer(scale, scale)
+    assert routh.ImpactProblem(M, [[0.0, 1e4, 1e12]], [[1e-8, 0.0, 0.0]], 0.5, [0.0, -1.0, 0.0]).nv == 3
 
 
 def test_there_are_at_least_a_hundred_refusals():

@@ -23,7 +23,7 @@ _ARRAYS = (*FIELDS, "present", "size")
 _WRONG = {  # what `routh.problem_rows.check` found: the field, and what was wanted of it
     1: ("M, Jn, Jt, mu, restitution or v", "holds a number that is not finite; wanted finite numbers"),
     2: ("M", "differs from its transpose; wanted a symmetric matrix"),
-    3: ("M", "is not positive definite; wanted a positive definite matrix"),
+    3: ("M", "is not positive definite, or only by rounding; wanted a positive definite matrix"),
     4: ("Jn", "has a row of zeros; wanted a nonzero normal for every contact"),
     5: ("mu", "is negative; wanted friction coefficients >= 0"),
     6: ("restitution", "lies outside 0 to 1; wanted coefficients between 0 and 1"),

@@ -362,6 +362,13 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
         raise ValueError(
             f"M: smallest eigenvalue is {smallest:g}; wanted a positive definite matrix"
         ) from None
+    left = factor.diagonal() ** 2 / mass.diagonal()
+    if not left.min() >= tolerances.INERTIA_LEFT:
+        j = int(left.argmin())
+        raise ValueError(
+            f"M: coordinate {j} has {left[j]:.2g} of its inertia left where those before it move freely, so "
+            f"rounding decides; wanted at least {tolerances.INERTIA_LEFT:g} (links without inertia?)"
+        )
     return mass, factor
 
 
@@ -384,6 +391,9 @@ def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
         raise ValueError(f"names: got {names!r}; wanted a sequence of {nc} strings")
     if len(names) != nc:
         raise ValueError(f"names: got {len(names)} names; wanted {nc}, one per contact")
+    unkept = next((name for name in names if "\0" in name), None)
+    if unkept is not None:
+        raise ValueError(f"names: got {unkept!r}; wanted names without NUL, which files do not keep")
     if len(set(names)) != nc:
         twice = next(name for name in names if list(names).count(name) > 1)
         raise ValueError(f"names: {twice!r} appears twice; wanted distinct names")

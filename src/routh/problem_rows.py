@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh import tolerances
 from routh.compiling import gpu_kernel, kernel
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import layout_of, own_arrays, thread_number
@@ -90,7 +91,7 @@ def scratch_for(nc: int, nt: int, nv: int) -> Scratch:
 
 @kernel
 def factorise(M: Array, row: int, nv: int, factor: Array) -> bool:
-    """The lower Cholesky factor of one mass matrix; False where it is not positive definite.
+    """The lower Cholesky factor of one mass matrix; False where it is not positive definite, or hardly.
 
     Beside each other as above the diagonal, four entries are worked out at a time.
     """
@@ -98,8 +99,8 @@ def factorise(M: Array, row: int, nv: int, factor: Array) -> bool:
         value = M[row, j, j]
         for k in range(j):
             value -= factor[j, k] * factor[j, k]
-        if not value > 0.0:
-            return False  # NaN too
+        if not value > tolerances.INERTIA_LEFT * M[row, j, j]:
+            return False  # zero and NaN too
         factor[j, j] = math.sqrt(value)
         share = 1.0 / factor[j, j]  # a division takes as long as a dozen products
         last = j + 1 + (nv - j - 1) // 4 * 4

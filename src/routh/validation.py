@@ -18,6 +18,7 @@ Options: TypeAlias = dict[str, Any]  # keywords of a function that knows their t
 DenseOrSparse: TypeAlias = Any  # a NumPy array or a SciPy sparse matrix, and SciPy has no types
 
 _FEW = 64
+_NO_MATTER = 2**26  # bytes that are asked for without a look at what is free
 
 
 def real_array(
@@ -34,6 +35,8 @@ def real_array(
     ``finite=False`` leaves NaN and infinity to the caller's own check.
     """
     wanted = wanted or f"shape {shapes[0]}"
+    if type(value) is not np.ndarray:
+        _refuse_masked(field, value)
     try:
         raw = np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -47,6 +50,13 @@ def real_array(
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
     return array
+
+
+def _refuse_masked(field: str, value: ArrayLike) -> None:
+    """What a mask hides would be taken for numbers."""
+    for part in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
+            raise ValueError(f"{field}: got an array with masked values; wanted an array that has them all")
 
 
 def frozen(array: Anything) -> Anything:
@@ -93,15 +103,24 @@ def integer(field: str, value: object, *, at_least: int, at_most: int | None = N
 
 
 def count_that_fits(field: str, value: object, bytes_each: int) -> int:
-    """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into this machine."""
+    """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into the free memory."""
     number = integer(field, value, at_least=1)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if number * bytes_each > memory:
+    if number * bytes_each > _NO_MATTER and number * bytes_each > (memory := free_memory()):
         raise ValueError(
             f"{field}: got {number}, whose results need {number * bytes_each / 1e9:.3g} GB; this machine has "
-            f"{memory / 1e9:.3g} GB, wanted at most {memory // bytes_each}"
+            f"{memory / 1e9:.3g} GB free, wanted at most {memory // bytes_each}"
         )
     return number
+
+
+def free_memory() -> int:
+    """Bytes that this process can still get without pushing others out; all there are where nobody says."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            lines = dict(line.split(":") for line in file)
+        return 1024 * int(lines["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def deadline_of(budget: float | None) -> float:

@@ -1,5 +1,7 @@
 """Audits: outcomes are outcomes, and whatever breaks a law of impact is told so."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -151,6 +153,23 @@ def test_outside_without_a_broken_law(block):
     assert not audit.broken
     assert not audit.inside
     assert "breaks none of the laws" in audit.verdict
+    if importlib.util.find_spec("ppl"):
+        assert audit.proved is False
+        assert "is no outcome, proved by the exact set" in audit.verdict
+
+
+def test_in_the_plane_the_exact_set_decides(block):
+    """An outcome between samples was called 0.001 away, as what lies beyond the set is."""
+    pytest.importorskip("ppl")
+    few, proved = routh.sample(block.problem, 12), 0
+    for v in block.v[block.solved]:
+        audit = routh.audit(block.problem, v, outcomes=few)
+        assert audit.inside, audit.verdict
+        proved += audit.proved is True
+    assert proved
+    assert "is an outcome, proved by the exact set (nearest sample" in audit.verdict or audit.proved is None
+    bouncy = block.problem.replace(restitution=0.5)  # no exact set of it
+    assert routh.audit(bouncy, 0.4 * bouncy.v, n=64).proved is None
 
 
 def test_pictures(block):

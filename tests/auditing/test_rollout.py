@@ -59,6 +59,21 @@ def test_a_box_that_falls_flat_lands_on_four_corners():
     assert found.impacts[0].audit.distance < 0.05
 
 
+def test_friction_in_a_joint_is_no_contact_impulse():
+    """A cart that slows down on its rail while its foot lands: the rail's friction counts as before it."""
+    text = SCENE.format(name="scene", shape="sphere", cone="elliptic", integrator="Euler")
+    rail = '<joint type="slide" axis="1 0 0" frictionloss="20"/><joint type="slide" axis="0 0 1"/>'
+    text = text.replace("<freejoint/>", rail).replace('"0.005 1"', '"0.05 1"')  # it takes its time
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    data.qvel[:] = 3.0, -1.0
+    (impact, *_) = rollout.audit(model, data, duration=0.2, n=8).impacts
+    assert impact.duration > 0.02
+    slowing, until = 20.0 / model.body_mass[1], impact.time + impact.duration
+    assert impact.problem.v[0] == pytest.approx(3.0 - slowing * until, abs=slowing * 4e-3)
+    assert not impact.audit.broken, impact.audit.verdict
+
+
 @pytest.mark.usefixtures("ticking")
 def test_a_budget_ends_the_drawing_of_one_impact_too():
     found, _, _ = rolled(shape="box", qvel=(0.0, 0, -1, 0, 0, 0), n=1_000_000, budget=5.0)

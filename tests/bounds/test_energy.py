@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import routh
+from problems import colliding, random_problem
 from routh import systems
 from routh.bounds import outer_bound
 
@@ -43,6 +44,22 @@ def test_the_total_impulse_is_bounded():
     largest = outcomes.impulse[:, :, 0].sum(axis=1).max()
     limit = outer_bound(problem).total_impulse
     assert largest <= limit < 5 * largest
+
+
+@pytest.mark.parametrize("nt", [1, 2])
+def test_no_sample_spends_more_impulse_than_theorem_3_allows(nt):
+    """Random contacts are not alike: the bound is that of the one whose force pushes least."""
+    rng, bounded, nearest = np.random.default_rng(1), 0, 0.0
+    for seed in range(60 if nt == 1 else 20):
+        problem = colliding(random_problem(rng, nt=nt, nc=int(rng.integers(2, 4))))
+        limit = outer_bound(problem).total_impulse
+        outcomes = routh.sample(problem, 64, seed=seed, rates="extreme")
+        largest = outcomes.impulse[outcomes.solved, :, 0].sum(axis=1).max(initial=0.0)
+        assert largest <= limit * (1.0 + 1e-9)
+        bounded += np.isfinite(limit)
+        nearest = max(nearest, largest / limit)
+    assert bounded > 10
+    assert nearest > 0.3  # it says something
 
 
 def test_a_cone_that_is_not_pointed_still_gets_a_bound():

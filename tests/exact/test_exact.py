@@ -236,7 +236,7 @@ def corner(radius=0):
 
 
 def test_space_two_contacts_are_proved_from_both_sides():
-    exact = routh.exact_set(corner(), facets=4)
+    exact = routh.exact_set(corner(), friction="polyhedral", facets=4)
     polygon = friction_directions(2, 4)
     assert exact.status is Status.SOLVED
     for vertex in exact.vertices():
@@ -250,7 +250,7 @@ def test_space_two_contacts_are_proved_from_both_sides():
 
 
 def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
-    exact = routh.exact_set(corner(radius=1), facets=4)
+    exact = routh.exact_set(corner(radius=1), friction="polyhedral", facets=4)
     assert exact.status is Status.SOLVED
     polygon = friction_directions(2, 4)
     for vertex in exact.vertices()[::4]:

@@ -195,9 +195,24 @@ def test_space_names_its_polygon():
     problem = routh.ImpactProblem(
         np.eye(3), [[0.0, 0.0, 1.0]], [[[1.0, 0, 0], [0, 1.0, 0]]], 0.5, [0.3, 0.1, -1.0]
     )
-    assert routh.exact_set(problem).facets == 8
-    assert routh.exact_set(problem, facets=6).facets == 6
-    assert routh.exact_set(block(1.0)).facets is None
+    with pytest.raises(
+        ValueError, match="got 'cone' for contacts in space, where exact sets are only of polygons"
+    ):
+        routh.exact_set(problem)
+    with pytest.raises(ValueError, match="facets: got 6 with friction 'cone'"):
+        routh.exact_set(problem, facets=6)
+    octagon = routh.exact_set(problem, friction="polyhedral")
+    assert (octagon.friction, octagon.facets) == ("polyhedral", 8)
+    assert "friction='polyhedral', facets=8" in repr(octagon)
+    assert routh.exact_set(problem, friction="polyhedral", facets=6).facets == 6
+
+
+def test_in_the_plane_a_cone_is_a_polygon():
+    cone, polygon = (routh.exact_set(block(1.0), friction=word) for word in ("cone", "polyhedral"))
+    assert set(cone.vertices()) == set(polygon.vertices())
+    assert (cone.friction, cone.facets) == (polygon.friction, polygon.facets) == ("cone", None)
+    with pytest.raises(ValueError, match="facets: got 8; planar friction has exactly 2"):
+        routh.exact_set(block(1.0), friction="polyhedral", facets=8)
 
 
 def test_equal_rows_stay_equal_beside_rows_that_nearly_depend():

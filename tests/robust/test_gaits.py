@@ -182,9 +182,27 @@ def test_the_return_map_of_the_compass_gait_is_a_set():
     assert {"after, one", "after, other"} <= set(labels)
 
 
-def test_pictures_of_wheels():
-    for slope in (0.1, 0.12):
-        assert keeps_rolling(Wheel(slope=slope)).plot() is not None
+@pytest.mark.parametrize("slope", [0.1, 0.12])
+def test_pictures_of_wheels(slope):
+    """Every line of a law is the next rate by energy: what an outcome leaves of it, and the way down."""
+    rolling = keeps_rolling(Wheel(slope=slope))
+    (ax,) = rolling.plot().axes
+    assert ax.get_xlabel() == "rate as a foot lands (rad/s)"
+    lines = {line.get_label(): line.get_xydata() for line in ax.lines}
+    laws = [xy for name, xy in lines.items() if name.endswith((", most slip", ", least slip"))]
+    assert laws
+    wheel, steady = rolling.wheel, lines["the same rate again"]
+    np.testing.assert_array_equal(steady[:, 0], steady[:, 1])
+    for rates, after in (xy.T for xy in laws):
+        rolls = after > 0.0
+        kept = np.sqrt(np.maximum(after[rolls] ** 2 - wheel.gain, 0.0)) / rates[rolls]
+        assert np.ptp(kept) < 1e-9  # one share of the rate for each law
+        assert rolling.shares[0] - 1e-9 <= kept[0] <= rolling.shares[1] + 1e-9
+        assert np.all((kept[0] * rates[~rolls]) ** 2 <= wheel.barrier * (1 + 1e-9))
+    (band,) = [each for each in ax.collections if each.get_label() == "all outcomes"]
+    top = band.get_paths()[0].vertices[:, 1].max()
+    most = steady[-1, 0]
+    assert top == pytest.approx(np.sqrt((rolling.shares[1] * most) ** 2 + wheel.gain), rel=1e-9)
 
 
 @pytest.mark.parametrize("changes", [{"spokes": 3}, {"slope": 0.0}, {"slope": 0.5}, {"mu": 0.0}])

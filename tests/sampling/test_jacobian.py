@@ -102,7 +102,7 @@ def test_events_that_are_cut_short_of_together_are_told():
     Jt = [[-2, 2, 0, -2], [0, 1, 1, 1], [0, 0, -1, 2], [-1, -2, -2, 1]]
     M, v = np.diag([4.0, 2.0, 2.0, 1.0]), [-2.0, 1.0, -2.0, 0.0]
     problem = routh.ImpactProblem(M, Jn, Jt, [1.0, 0.0, 0.0, 1.0], v, restitution=0.4)
-    errors, one_sided, none, solved = compare(problem, 70, 12, np.random.default_rng(0))
+    errors, one_sided, none, solved = compare(problem, 140, 12, np.random.default_rng(0))
     sure = solved & ~one_sided & ~none
     assert sure.sum() > 20
     assert np.nanmax(errors[sure]) < 1e-6

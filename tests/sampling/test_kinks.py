@@ -61,6 +61,27 @@ def test_contacts_that_depend_on_each_other(seed, hypothesis):
     assert judged > 40
 
 
+@pytest.mark.parametrize("restitution", [0.0, 0.4])
+def test_samples_that_jump_as_level_feet_are_tilted_are_told(restitution):
+    """Two slips that were one are a corner more to cut for: the sample goes another way at once."""
+    rng, jumped = np.random.default_rng(7), 0
+    for _ in range(40):
+        problem = level_feet(rng, 2, restitution)
+        outcomes, change = routh.sample(problem, 64, seed=3), rng.normal(size=problem.Jt.shape)
+        beside = [
+            routh.sample(problem.replace(Jt=problem.Jt + h * change), 64, seed=3) for h in (1e-9, -1e-9)
+        ]
+        far = [np.abs(other.v - outcomes.v).max(axis=1) > 1e-6 for other in beside]
+        jumps = outcomes.solved & far[0] & far[1]
+        assert np.all(outcomes.jacobian(wrt="Jt")["one_sided"][jumps])
+        jumped += int(jumps.sum())
+        # what keeps the slips equal keeps the samples
+        smooth = ~outcomes.jacobian(wrt="v")["one_sided"]
+        faster = routh.sample(problem.replace(v=problem.v + 1e-9 * rng.normal(size=3)), 64, seed=3)
+        assert np.abs(faster.v - outcomes.v)[smooth].max(initial=0.0) < 1e-6
+    assert jumped > 100
+
+
 def symmetric():
     """A block on its two corners, and a body on two feet that returns half of its work."""
     feet = level_feet(np.random.default_rng(3), 2, 0.5, [0.0, -1.0, 0.0])

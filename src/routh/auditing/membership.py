@@ -7,7 +7,7 @@ break (`broken_laws`), how near the set comes to it (`refined`), and `audit_many
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from routh.sampling.fill import EVENTS, changed_keys
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
 from routh.sampling.settings import redraw
-from routh.status import Status
+from routh.status import CapacityError, MissingExtraError, Status
 from routh.text import for_terminal
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
@@ -37,6 +37,7 @@ APPROACH = "still approaching"
 REACH = "a change of momentum that no contact can give"
 CONE = "impulse outside the friction cone"
 
+_PIECES, _SECONDS = 1000, 10.0  # of an exact set: work, alike on every machine, and patience
 _LITTER = 16  # changed copies of the nearest sample that are drawn together
 
 
@@ -67,10 +68,14 @@ class Audit(Drawable):
     tolerance: float
     outcomes: Outcomes = field(repr=False)
     complete: bool = True  # False: the time allowed by budget= ran out before all was drawn and refined
+    # whether the exact set has an outcome within the tolerance; None where samples decided, or it cannot
+    proved: bool | None = None
 
     @property
     def inside(self) -> bool:
-        """Whether no law is broken and an outcome is as near as outcomes are to each other."""
+        """Whether no law is broken and the exact set has it, or an outcome is as near as outcomes are."""
+        if self.proved is not None:
+            return self.proved and not self.broken
         return not self.broken and self.distance <= max(self.tolerance, self.resolution)
 
     @property
@@ -78,6 +83,11 @@ class Audit(Drawable):
         """One sentence."""
         if self.broken:
             return "breaks: " + ", ".join(map(str, self.broken))
+        if self.proved is not None:
+            word = "is an outcome" if self.proved else "breaks none of the laws checked, but is no outcome"
+            return (
+                f"{word}, proved by the exact set (nearest sample at {self.distance:.2g} of the speed before)"
+            )
         if self.inside:
             return f"is an outcome (nearest sample at {self.distance:.2g} of the speed before)"
         if not np.isfinite(self.distance):
@@ -103,7 +113,9 @@ def audit(
     """Compare a velocity after an impact with the set of its outcomes and with the laws of impact.
 
     The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
-    impulses, and these are inside Coulomb's cones (the best such impulse by a cone program).
+    impulses, and these are inside Coulomb's cones (the best such impulse by a cone program). An answer of few
+    planar contacts that breaks none, and that no sample is near, is decided by the exact set (extra
+    ``exact``): ``proved``.
 
     Parameters
     ----------
@@ -131,7 +143,7 @@ def audit(
     if refine:
         nearest, distance = refined(drawn, after, (nearest, distance), refine, deadline)
     impulse, misfit = best_impulse(problem, after)
-    return Audit(
+    found = Audit(
         problem,
         after,
         nearest,
@@ -143,6 +155,24 @@ def audit(
         drawn,
         time.monotonic() < deadline and not np.any(drawn.status == Status.OUT_OF_TIME),
     )
+    if found.broken or found.inside or not found.complete or not np.isfinite(found.distance):
+        return found
+    return replace(found, proved=_decided(problem, after, tolerance))
+
+
+def _decided(problem: ImpactProblem, after: Array, tolerance: float) -> bool | None:
+    """Whether the exact set has an outcome within the tolerance; None where it does not tell."""
+    if problem.nt != 1 or problem.restitution.any():
+        return None
+    from routh.exact.build import exact_set  # few audits ask for it
+
+    try:
+        exact = exact_set(problem, pieces=_PIECES, budget=_SECONDS)
+    except (MissingExtraError, CapacityError):
+        return None
+    if bool(exact.contains(after, tol=tolerance, which="inner")):
+        return True
+    return None if bool(exact.contains(after, tol=tolerance)) else False
 
 
 def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, limit: Options) -> Outcomes:

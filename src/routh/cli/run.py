@@ -259,8 +259,10 @@ def run_exact(
     from routh.viz.velocity import velocity_figure
 
     system = systems.get(name, **parse_changes(changes, name))
+    rational = system.rational
+    friction = "cone" if rational.nt == 1 else "polyhedral"
     with output.busy("computing the exact set"):
-        exact = exact_set(system.rational, budget=EXACT_SECONDS if budget is None else budget)
+        exact = exact_set(rational, friction=friction, budget=EXACT_SECONDS if budget is None else budget)
     answer = exact.answer()
     output.answer(answer.lines())
     output.show("", f"[bold cyan]{system.name}[/bold cyan]  {system.summary}")
@@ -270,6 +272,10 @@ def run_exact(
         f"{len(exact.inner)} inner and {len(exact.outer)} outer pieces ({exact.outer_from}); "
         f"gap {exact.gap:.1e} of the speed before"
     )
+    if exact.facets is not None:
+        output.say(
+            f"Friction: polygons of {exact.facets} facets inside the true cones, which have no exact set."
+        )
 
     def figure() -> style.Figure:  # the set over samples that fill it
         shown = compare(fill(exact.problem, max_samples=1024).outcomes, ways=False)
@@ -282,6 +288,8 @@ def run_exact(
         status=exact.status.name,
         gap=exact.gap if exact.gap < float("inf") else None,
         eta=exact.eta,
+        friction=exact.friction,
+        facets=exact.facets,
         seconds=exact.seconds,
         pieces=[
             {"dimension": piece.dimension, "vertices": [[str(x) for x in v] for v in piece.vertices]}

@@ -7,18 +7,23 @@ of an error.
 
 from __future__ import annotations
 
+import ast
+import dis
 import functools
+import inspect
 import math
+import textwrap
 import types
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from routh.compiling.elementary import INSTEAD
+from routh.compiling.elementary import INSTEAD, whole_power
 from routh.compiling.foreign import Foreign, Plain
 
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 _OWN = "routh.compiling."
+_POWER = "__power__"  # the name by which copies call `_power`
 
 
 def rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Foreign, Foreign]) -> Foreign:
@@ -74,6 +79,7 @@ def interpreted(function: Plain, instead: tuple[tuple[Plain, Plain], ...] = ()) 
     """A kernel as plain Python, all the way down; ``instead``: pairs of a kernel and what is in its place."""
 
     def with_own_functions(function: Foreign) -> Foreign:
+        with_powers(function)
         if function.__globals__.get("math") is math:
             function.__globals__["math"] = _MATH
         return function
@@ -87,6 +93,7 @@ def faithful(kernel: Foreign) -> Foreign:
     """A kernel as plain Python that computes what compiled code does; call it where NumPy does not warn."""
 
     def with_numbers_of_machines(function: Foreign) -> Foreign:
+        with_powers(function)
         around = function.__globals__.items()
         names = _BUILTIN | {name: typed(one) if type(one) is float else one for name, one in around}
         if names.get("math") is math:
@@ -96,6 +103,40 @@ def faithful(kernel: Foreign) -> Foreign:
         return types.FunctionType(code, names, function.__name__, defaults, function.__closure__)
 
     return rebuilt(kernel, with_numbers_of_machines, {})
+
+
+def with_powers(function: Foreign) -> None:
+    """Let ``x ** k`` be the products of compiled code: the C library's pow differs in last bits."""
+    if not any(step.argrepr == "**" for step in dis.get_instructions(function)):
+        return
+    lines, first = inspect.getsourcelines(function)
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    (body,) = tree.body
+    body.decorator_list = []  # type: ignore[attr-defined]
+    around = ast.parse(f"def around({', '.join(function.__code__.co_freevars)}): pass")
+    around.body[0].body = [_Powers().visit(body)]  # type: ignore[attr-defined]
+    ast.increment_lineno(tree, first - 1)
+    made = compile(ast.fix_missing_locations(around), function.__code__.co_filename, "exec")
+    for _ in range(2):
+        made = next(one for one in made.co_consts if isinstance(one, types.CodeType))
+    function.__code__ = made
+    function.__globals__[_POWER] = _power
+
+
+class _Powers(ast.NodeTransformer):
+    """Every ``x ** k`` as a call."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Powers inside of it first."""
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        call = ast.Call(ast.Name(_POWER, ast.Load()), [node.left, node.right], [])
+        return ast.copy_location(call, node)
+
+
+def _power(x: Foreign, k: Foreign) -> Foreign:
+    return type(x)(whole_power(x, int(k))) if isinstance(x, float) else x**k
 
 
 def typed(value: Foreign, *kinds: type) -> Foreign:

@@ -30,6 +30,7 @@ from routh.exact.rational import (
     times,
     transpose,
 )
+from routh.friction.cones import DEFAULT_FACETS
 from routh.status import CapacityError, optional
 from routh.validation import Array
 
@@ -75,8 +76,8 @@ class Automaton:
     gram: Array  # (dim, dim): metric times energy in floating point
 
 
-def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
-    """Translate a rational impact problem."""
+def automaton(problem: RationalProblem, *, facets: int | None = None) -> Automaton:
+    """Translate a rational impact problem; ``facets`` are those of friction polygons in space."""
     J, M, (v, mu) = _fast(problem.rows), _fast(problem.M), _fast([problem.v, problem.mu])
     chosen = independent_rows(J)
     if len(chosen) > _LARGEST:
@@ -99,7 +100,7 @@ def automaton(problem: RationalProblem, *, facets: int = 8) -> Automaton:
     base = tuple(x - dot(row, start) for x, row in zip(v, back, strict=True))
     forms = product(J, back)  # every row of J as a linear form in z, since J_i base = 0
     width = 1 + problem.nt
-    directions = _fast(friction_directions(problem.nt, facets))
+    directions = _fast(friction_directions(problem.nt, facets or DEFAULT_FACETS))
     unit_speed = _root(energy)
     speed = float(unit_speed) * float(energy / unit_speed / unit_speed) ** 0.5
     modes, normals, units, stretches = [], [], [], []

@@ -23,6 +23,7 @@ from routh.exact.rational import RationalProblem, Vector, difference, dot, float
 from routh.exact.reach import Budget, Reach
 from routh.exact.result import ExactSet
 from routh.exact.snap import Snapped, as_given
+from routh.friction.cones import facet_directions, uses_true_cone
 from routh.friction.pointedness import pointedness
 from routh.problem import ImpactProblem, no_impact
 from routh.status import Status
@@ -45,8 +46,9 @@ _ROUNDING = 1.01  # of bounds: for floating point, and for terms of second order
 def exact_set(
     problem: ImpactProblem | RationalProblem,
     *,
+    friction: str = "cone",
+    facets: int | None = None,
     eta: float = _ETA,
-    facets: int = 8,
     budget: float = 60.0,
     pieces: int = _PIECES,
     states: ArrayLike | None = None,
@@ -61,8 +63,9 @@ def exact_set(
     problem : in rational numbers, or in floating point: every float is a rational number, and coincidences
         that rounding destroyed (a foot at rest) are restored, see `routh.exact.snap.as_given`. ``outer``
         encloses what that moved; ``inner`` belongs to the problem in `ExactSet.rational`.
-    facets : friction directions in space, where exact sets can only be had for polygons inscribed in the
-        friction discs; the set's ``facets`` says how many were used. In the plane friction is Coulomb's.
+    friction, facets : as in `routh.sample`. In space there is no exact set of Coulomb's cone: "cone", the
+        default, is refused there, and "polyhedral" gives that of polygons with this many corners (default 8)
+        inscribed in the friction discs. In the plane the two are the same.
     eta : how far beyond contact the outer set lets contacts push, as a share of the speed before. The gap
         between the two sets shrinks with it.
     budget : processor time of this thread that may be spent, in s; a busy machine changes nothing.
@@ -84,9 +87,10 @@ def exact_set(
     seconds = real("budget", budget, above=0.0)
     pieces = integer("pieces", pieces, at_least=1)
     rational, snapped, shift = _in_rationals(problem, eta, as_given_only=states is not None)
-    auto = automaton(rational, facets=facets)
-    rounded, used = rational.problem, facets if rational.nt == 2 else None
-    frame = frame_of(auto, rounded)
+    used = _facets(friction, facets, rational.nt)
+    auto = automaton(rational, facets=used)
+    given = rational.problem if isinstance(problem, RationalProblem) else problem
+    frame = frame_of(auto, rational.problem)
     if not _approaches(rational):
         here = _union([hull(load_ppl(), [auto.start])], frame)
         nothing = "no contact approaches"
@@ -98,7 +102,6 @@ def exact_set(
     outer = Reach(auto, eta=simplest(eta, 1e-9 * eta), flows=inner.flows, start=start)
     outer.run(Budget(seconds, pieces, started))
     reached = _union([piece.poly for piece in terminal_pieces(inner)], frame)
-    given = rounded if isinstance(problem, RationalProblem) else problem
     bound, source = _outer(outer, frame, given, shift) or _outer_without(
         frame, given, rational, shift, limits
     )
@@ -117,6 +120,7 @@ def whole_set(problem: ImpactProblem, *, budget: float, pieces: int) -> Polytope
     None where nothing approaches, where a budget ran out, or where some solutions never end.
     """
     rational, _, _ = _in_rationals(problem, _ETA)
+    _facets("cone", None, rational.nt)
     if not _approaches(rational):
         return None
     auto = automaton(rational)
@@ -124,6 +128,17 @@ def whole_set(problem: ImpactProblem, *, budget: float, pieces: int) -> Polytope
     if not inner.run(Budget(budget, pieces)) or inner.jams():
         return None
     return _union([piece.poly for piece in terminal_pieces(inner)], frame_of(auto, rational.problem))
+
+
+def _facets(friction: str, facets: int | None, nt: int) -> int | None:
+    """How many corners the friction polygons have, None in the plane; refuses what has no exact set."""
+    if uses_true_cone(friction, facets, nt):
+        raise ValueError(
+            "friction: got 'cone' for contacts in space, where exact sets are only of polygons; wanted "
+            "friction='polyhedral' (facets=8), or routh.outer_bound, which takes the cone"
+        )
+    polygon = facet_directions(nt, facets)
+    return len(polygon) if nt == 2 else None
 
 
 def _approaches(problem: RationalProblem) -> bool:
@@ -158,10 +173,6 @@ def _in_rationals(
         return problem, None, Displacement()
     if not isinstance(problem, ImpactProblem):
         raise no_impact(problem, "an ImpactProblem or a RationalProblem")
-    if problem.restitution.any():
-        raise ValueError(
-            f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
-        )
     if not as_given_only:
         snapped = as_given(problem)
         shift, near = displacement(problem, snapped.rational), snapped.rational

@@ -11,12 +11,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routh import tolerances
 from routh.exact.paths import statuses_to
 from routh.exact.polytopes import PolytopeUnion, Vertex, largest_distance, lifted
 from routh.exact.rational import RationalProblem, times
 from routh.exact.reach import Reach
 from routh.exact.snap import Snapped
-from routh.problem import ImpactProblem
+from routh.friction.cones import friction_polygon
+from routh.problem import FIELDS, ImpactProblem
 from routh.results import Drawable
 from routh.sampling.answers import SAME_MODE, Answer, contact_modes, make_answer
 from routh.sampling.fill import watch_directions
@@ -50,8 +52,8 @@ class ExactSet(Drawable):
 
     def __repr__(self) -> str:
         pieces = f"inner={len(self.inner)} pieces, outer={len(self.outer)} pieces"
-        facets = "" if self.facets is None else f", facets={self.facets}"
-        return f"ExactSet({self.status.name}, {pieces}, eta={self.eta:g}{facets}, {self.problem!r})"
+        friction = f"friction={self.friction!r}" + ("" if self.facets is None else f", facets={self.facets}")
+        return f"ExactSet({self.status.name}, {pieces}, eta={self.eta:g}, {friction}, {self.problem!r})"
 
     def answer(self, threshold: float = SAME_MODE) -> Answer:
         """How ambiguous the impact is, between which two vertices of ``inner``, and at which contact.
@@ -68,7 +70,14 @@ class ExactSet(Drawable):
 
     def _facts(self) -> list[tuple[object, ...]]:
         corners = len(self.inner.vertices())
-        return [("status", "vertices", "gap"), (self.status.name, corners, f"{self.gap:.2g} of the speed")]
+        friction = self.friction if self.facets is None else f"polygons, {self.facets} facets"
+        gap = f"{self.gap:.2g} of the speed"
+        return [("status", "vertices", "gap", "friction"), (self.status.name, corners, gap, friction)]
+
+    @property
+    def friction(self) -> str:
+        """The friction that it has: Coulomb's "cone" in the plane, "polyhedral" in space."""
+        return "cone" if self.facets is None else "polyhedral"
 
     @property
     def problem(self) -> ImpactProblem:
@@ -178,13 +187,17 @@ class Coverage:
 
 
 def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, points: int = 400) -> Coverage:
-    """Compare the solved samples with the exact set.
+    """Compare the solved samples with the exact set, of the same problem and with the same friction.
 
     ``directions`` (even) directions in contact velocity, in opposite pairs, are compared by support function;
     ``points`` points spread over the inner pieces look for their nearest sample. Directions in which the
     set is flat are left out. Samples are solved to `routh.tolerances.RESIDUAL` (`RESIDUAL_HUGE_FRICTION`):
-    ``outside`` is 0 where none is proved to be farther out than that.
+    ``outside`` is 0 where none is proved to be farther out than that. In space the corners of the exact
+    set's polygons are rational, up to 1e-3 rad from those of the samples': ``outside`` shows that, too.
+
+    Samples of another problem, or drawn with other friction or facets, are refused.
     """
+    _must_agree(outcomes, exact)
     from scipy.spatial import cKDTree  # slow to load, and pictures of sets do not need it
 
     v = outcomes.v[outcomes.solved]
@@ -212,3 +225,30 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
         distances / exact.outer[0].frame.speed,
         len(v),
     )
+
+
+def _must_agree(outcomes: Outcomes, exact: ExactSet) -> None:
+    """Refuse samples that were drawn with other friction, or of another problem."""
+    nt, settings = outcomes.problem.nt, outcomes.settings
+    polygon = friction_polygon(settings.get("friction", "cone"), settings.get("facets"), nt)
+    if nt == 2 and exact.facets is not None and (polygon is None or len(polygon) != exact.facets):
+        drawn = "Coulomb's cone" if polygon is None else f"{len(polygon)} facets"
+        raise ValueError(
+            f"outcomes: were drawn with {drawn}, and the exact set has {exact.facets} facets; wanted "
+            f"routh.sample(..., friction='polyhedral', facets={exact.facets})"
+        )
+    for name in FIELDS:
+        if not _nearly_equal(name, outcomes.problem, exact.problem):
+            raise ValueError(f"outcomes: are of a problem with another {name}; wanted those of `exact`")
+
+
+def _nearly_equal(name: str, one: ImpactProblem, other: ImpactProblem) -> bool:
+    """Whether a field is the same up to what snapping moves, in units in which M has ones on its diagonal."""
+    pair = [np.asarray(getattr(problem, name)) for problem in (one, other)]
+    if pair[0].shape != pair[1].shape:
+        return False
+    units = np.sqrt(np.diag(other.M))
+    scale = {"M": 1.0 / np.outer(units, units), "Jn": 1.0 / units, "Jt": 1.0 / units, "v": units}
+    a, b = (values * scale.get(name, 1.0) for values in pair)
+    size = np.abs(b) if name == "mu" else np.abs(b).max(initial=0.0)
+    return bool(np.all(np.abs(a - b) <= tolerances.SNAP * size))

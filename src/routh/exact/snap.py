@@ -84,6 +84,10 @@ def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
 
 def _dimensionless(problem: ImpactProblem) -> tuple[ImpactProblem, Units]:
     """The problem in its own units, and these: ``v = column speed w``, w of length about one."""
+    if problem.restitution.any():
+        raise ValueError(
+            f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
+        )
     column = _powers(1.0 / np.sqrt(np.diag(problem.M)))
     row = float(_powers(np.abs(problem.J * column).max()))
     speed = float(_powers(np.array(problem.speed or 1.0)))

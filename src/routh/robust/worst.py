@@ -123,6 +123,8 @@ def worst_case(
     """
     choice("method", method, METHODS)
     real("seconds", seconds, above=0.0)
+    if method == "exact" and problem.nt == 2:
+        raise ValueError("method: got 'exact' for contacts in space; wanted 'auto' or 'fill'")
     most = _MOST[problem.nt] if max_samples is None else integer("max_samples", max_samples, at_least=1)
     integer("climbs", climbs, at_least=0)
     wanted = as_objective(problem, objective)

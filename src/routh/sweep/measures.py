@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import ImpactBatch
+from routh.friction.cones import FRICTIONS
 from routh.problem import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
 from routh.status import Status
 from routh.sweep.recipe import Recipe, recipe
-from routh.validation import Array, Options, integer, real
+from routh.validation import Array, Options, choice, integer, real
 
 #: Bytes of outcomes that a worker holds at a time.
 _PIECE = 64 * 2**20
@@ -94,10 +95,21 @@ def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "c
     return _sampled(measure_modes, columns, samples, friction=friction, device=device)
 
 
-def exact_widths(directions: Sequence[Sequence[float]], *, seconds: float = 5.0) -> Measure:
-    """Width of the exact set along each direction (k, nv): of the inner set, and of the outer one."""
+def exact_widths(
+    directions: Sequence[Sequence[float]], *, seconds: float = 5.0, friction: str = "cone"
+) -> Measure:
+    """Width of the exact set along each direction (k, nv): of the inner set, and of the outer one.
+
+    ``friction``: in space exact sets want "polyhedral", see `routh.exact_set`.
+    """
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
-    item = recipe(measure_widths, directions=rows.tolist(), seconds=real("seconds", seconds, above=0.0))
+    limit = real("seconds", seconds, above=0.0)
+    item = recipe(
+        measure_widths,
+        directions=rows.tolist(),
+        seconds=limit,
+        friction=choice("friction", friction, FRICTIONS),
+    )
     return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
 
 
@@ -192,7 +204,13 @@ def measure_modes(
 
 
 def measure_widths(
-    problems: Problems, rows: Sequence[int], seed: int, *, directions: list[list[float]], seconds: float
+    problems: Problems,
+    rows: Sequence[int],
+    seed: int,
+    *,
+    directions: list[list[float]],
+    seconds: float,
+    friction: str,
 ) -> Columns:
     """The function behind `exact_widths`; NaN where the set was not completed."""
     from routh.exact.build import exact_set
@@ -200,7 +218,7 @@ def measure_widths(
     along = np.array(directions)
     inner, outer = (np.full((len(problems), len(along)), np.nan) for _ in range(2))
     for k, problem in enumerate(problems):
-        exact = exact_set(problem, budget=seconds)
+        exact = exact_set(problem, friction=friction, budget=seconds)
         for j, direction in enumerate(along):
             inner[k, j], outer[k, j] = (
                 part.support(direction) + part.support(-direction) for part in (exact.inner, exact.outer)

@@ -72,7 +72,7 @@ def run_slices(
 
     Each thread has its own scratch. ``budget`` (s) ends the handing out of slices, and so does an interrupt,
     which is raised at once: the slices under way end by themselves. With many ``contacts`` the first slices
-    are short, so that both are heard before long.
+    are short, and the main thread only waits, so that both are heard before long even in a long sample.
     """
     first = max(int(FIRST_SLICE * min(1.0, (_CONTACTS / max(contacts, 1)) ** 3)), 1)
     count = threads if threads is not None else cores()
@@ -84,7 +84,7 @@ def run_slices(
         for begin, end in slices:
             work(begin, end, own)
 
-    if count == 1:
+    if count == 1 and contacts <= _CONTACTS:
         worker()
         return slices.next >= total
     pool = ThreadPoolExecutor(count)

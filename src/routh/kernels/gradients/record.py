@@ -41,8 +41,8 @@ SLIDES, TURNS = wide(-3), wide(-4)  # with the true cone: along its slip; along 
 IDLE, STORES, RETURNS = (wide(k) for k in range(3))
 
 # `total`: entries in use (also those without room), the least distance from a change of piece, ties in use,
-# and the entry from which on weights were aimed (below 0: none)
-ENTRIES, MARGIN, TIED, AIMED_FROM = range(4)
+# the entry from which on weights were aimed (below 0: none), and the kinds of pairs that were passed by
+ENTRIES, MARGIN, TIED, AIMED_FROM, PASSED = range(5)
 TIES = 64  # of a sample; more of them count as a change of piece
 NOTHING = 1e-11  # velocities below this share of the speed have vanished
 
@@ -56,7 +56,7 @@ class RecordArrays(NamedTuple):
     states: Array  # (4, room, n)
     direction: Array  # (room, 3) of the velocity of contact ``who`` that vanishes: normal, then tangents
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
-    total: Array  # (4,)
+    total: Array  # (5,)
     ties: np.ndarray  # (TIES, 2) int64: entries at whose event a coordinate, too, is zero; it
 
 
@@ -80,7 +80,7 @@ class Record(RecordArrays):
 def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
     """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
     n, whole = nc * width, np.int64
-    shapes = [(3, room), (4, room, n), (room, 3), (room, powers, n), (4,)]
+    shapes = [(3, room), (4, room, n), (room, 3), (room, powers, n), (5,)]
     arrays: list[Any] = [np.zeros((5, room), whole), np.zeros((3, room, nc), whole)]
     arrays += [np.zeros(shape) for shape in shapes]
     arrays += [np.zeros((TIES, 2), whole)]
@@ -114,7 +114,7 @@ def slip_after(record: Record, k: int, i: int, length: float) -> float:
 @kernel
 def begin_record(record: Record, start: Array, mu: Array, nc: int) -> None:
     """A new sample; a contact that begins without approach or slip is at a change of piece."""
-    record.total[ENTRIES] = record.total[TIED] = 0.0
+    record.total[ENTRIES] = record.total[TIED] = record.total[PASSED] = 0.0
     record.total[MARGIN], record.total[AIMED_FROM] = 1.0, -1.0
     width = width_of(record)
     for i in range(nc):
@@ -156,6 +156,12 @@ def note_aim(record: Record) -> None:
     if record.total[AIMED_FROM] < 0.0:
         record.total[AIMED_FROM] = record.total[ENTRIES]
     note_margin(record, 0.0)
+
+
+@kernel
+def note_passed(record: Record, kinds: int) -> None:
+    """Keep which kinds of pairs the search for a corner cut passed by."""
+    record.total[PASSED] = float(int(record.total[PASSED]) | kinds)
 
 
 @kernel

@@ -21,6 +21,7 @@ from routh.kernels.gradients.record import Record, make_record, note_margin
 from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import find_ends
 from routh.kernels.gradients.reverse_rates import Given, ReverseWork, reverse_workspace
+from routh.kernels.plane.pieces import MET, NORMALS_ALIKE
 from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.plane.sample import NO_IMPACT, SOLVED, one_sample, workspace
 from routh.kernels.plane.sample import load_row as load_plane
@@ -184,6 +185,10 @@ def finish_sample(
         for k in range(task.entries[item] if task.wanted[TANGENTS] else 0):
             if record.event[k] == rec.SOLVE:  # what corners that squeeze each other do if one moves alone
                 note_margin(record, 0.0)
+    passed = int(record.total[rec.PASSED])  # corners as soon as one of both moves alone
+    apart = (task.wanted[TANGENTS] and passed > 0) or (task.wanted[J] and passed >= NORMALS_ALIKE)
+    if apart or passed >= MET:
+        note_margin(record, 0.0)
     if record.total[rec.MARGIN] > 0.0:
         judge_ties(task, here, work, curved, total)
     task.margin[item] = record.total[rec.MARGIN]
@@ -250,7 +255,7 @@ def run(rows: Rows, draw: Draw, task: Task, polygon: bool, rates: Plain | None, 
     def work(begin: int, end: int, own: Works) -> None:
         run_range(rows, draw, task, own, (corners, books), custom, begin, end)
 
-    run_slices(len(task.after), lambda: scratch(room), work, threads=threads)
+    run_slices(len(task.after), lambda: scratch(room), work, threads=threads, contacts=nc)
     long = np.flatnonzero(task.entries > room)
     if len(long) > 0:
         larger = scratch(int(task.entries.max()))

@@ -18,6 +18,9 @@ LEAST = 0.5 * tolerances.BUDGET  # what is left of a budget below this is roundi
 FOREVER = 1e300
 DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its ends
 CORNERS = 0.9  # share of the cuts that look for a corner
+# kinds of pairs of `pass_by`: slips that are one for all velocities; normals, or a normal and a slip, that
+# are; those that only meet on this path
+SLIPS_ALIKE, NORMALS_ALIKE, MET = wide(1), wide(2), wide(4)
 # numbers of an event beyond the words of its contacts
 FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = wide(1000), wide(1001), wide(1002), wide(2000), wide(4000)
 
@@ -76,6 +79,24 @@ def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
     return True
 
 
+@inlined
+def pass_by(
+    work: PlaneWork, a: int, b: int, now: tuple[float, float], later: tuple[float, float], length: float
+) -> None:
+    """Remember a pair of coordinates that vanish together wherever one does, as slips of feet on one level.
+
+    It is no corner, but one anywhere within ``length`` as soon as data change so that they differ a little.
+    ``now`` and ``later``: changes of both in this piece, and in the next one.
+    """
+    ca, cb, (da, db), (ea, eb) = work.now[a], work.now[b], now, later
+    moves = abs(da * eb) + abs(db * ea) > 0.0
+    together = abs(cb * ea - ca * eb) <= ROUNDING * (abs(cb * ea) + abs(ca * eb))
+    if moves and together and (ca * ea < 0.0 or (ca + length * da) * ea < 0.0):
+        kind = SLIPS_ALIKE if a % 2 == 1 and b % 2 == 1 else NORMALS_ALIKE
+        alike = work.gram[a, b] ** 2 >= (1.0 - ROUNDING) * work.gram[a, a] * work.gram[b, b]
+        work.passed[0] |= kind if alike else MET
+
+
 @kernel
 def cut_short(
     work: PlaneWork, nc: int, at: int, key: np.uint64, length: float, pushes: int, corners: bool, uncut: float
@@ -88,6 +109,7 @@ def cut_short(
     end of the set.
     """
     rates = work.known
+    work.passed[0] = 0
     fraction = length * event_number(key, FRACTION)
     if not corners or field(key, 2) >= CORNERS:
         return fraction, -1
@@ -129,7 +151,10 @@ def cut_short(
         for b in range(n):  # c + s d + u e = 0 in a and b, d the motion now and e the next one
             db, eb = rates[at, n + b], rates[then, n + b]
             det = da * eb - db * ea
-            if b == a or not abs(det) > ROUNDING * (abs(da * eb) + abs(db * ea)):
+            if b == a:
+                continue
+            if not abs(det) > ROUNDING * (abs(da * eb) + abs(db * ea)):
+                pass_by(work, a, b, (da, db), (ea, eb), length)
                 continue
             s = work.now[b] * ea - ca * eb  # times det
             u = ca * db - work.now[b] * da

@@ -43,7 +43,7 @@ class PlaneArrays(NamedTuple):
     """The arrays of `PlaneWork`, for at most nc contacts, n = 2 nc."""
 
     values: Array  # (12, n)
-    marks: np.ndarray  # (10, n + 1) int64
+    marks: np.ndarray  # (11, n + 1) int64
     gram: Array  # (n, n) G
     equations: Array  # (n, n + 1) linear equations, the right side last
     approaching: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
@@ -74,7 +74,9 @@ class PlaneWork(PlaneArrays):
     unknown, is_normal, cut_at = rows("marks", 3, after=4)
     # contacts in the order in which they are looked at; a number of a contact's data; of data and role:
     # those with equal ones are alike
-    order, data, kind = rows("marks", 3, after=7)
+    # first of all, for derivatives: kinds of pairs that the search for a corner cut passed by, see
+    # `routh.kernels.plane.pieces.pass_by`
+    order, data, kind, passed = rows("marks", 4, after=7)
 
 
 @kernel

@@ -13,7 +13,7 @@ from routh import tolerances
 from routh.compiling import kernel
 from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_keys
-from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece
+from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece, note_passed
 from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, tell_apart
@@ -140,6 +140,8 @@ def one_sample(
         if not whole:
             length, forced = cut_short(work, nc, at, key, to_event, chosen, draw.rates == MIXED, uncut)
             whole = length == to_event
+            if record is not None:
+                note_passed(record, work.passed[0])
         if record is not None:
             entry = write_piece(record, work, nc, at, to_event, length, forced >= 0, draw.poisson)
         residual = max(residual, advance(work, nc, at, length, whole, elastic, draw.poisson))
@@ -184,7 +186,7 @@ def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:
     n, slots = 2 * nc, 2**TABLE_BITS if samples >= FEW else 0
     return PlaneWork(
         np.zeros((12, n)),
-        np.zeros((10, n + 1), np.int64),
+        np.zeros((11, n + 1), np.int64),
         np.zeros((n, n)),
         np.zeros((n, n + 1)),
         np.zeros(n, np.bool_),
