@@ -19,7 +19,7 @@ from routh.exact.checker import check_member
 from routh.exact.paths import statuses_to
 from routh.exact.rational import RationalProblem, Vector, difference, dot, floats, integers, times, transpose
 from routh.exact.relation import Relation
-from routh.status import Status
+from routh.status import CapacityError, Status
 from routh.validation import Array
 
 if TYPE_CHECKING:
@@ -112,6 +112,8 @@ def worst_in_box(
     programs = Programs(relation, box)
     parts = [*ends, _nothing_approaches(relation)]
     pairs = [(*pair, part) for part in parts if (pair := programs.largest(part, objective)) is not None]
+    if not pairs:
+        raise CapacityError("low, high: no outcome was found from this box; wanted a complete map (budget)")
     before, after, part = max(pairs, key=lambda pair: dot(objective, pair[1]))
     proof = _proof(problem, relation, before, after)
     if proof == "unproved":  # v is on a border that only velocities beside it come near to

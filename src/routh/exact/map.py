@@ -31,6 +31,8 @@ from routh.problem import ImpactProblem
 from routh.status import CapacityError, Status
 from routh.validation import integer, real, real_array
 
+_SECONDS = 60.0  # for a set that the map does not hold, as by default in `routh.exact_set`
+
 
 @dataclass(frozen=True, eq=False)
 class MapPiece:
@@ -57,7 +59,6 @@ class ExactMap:
     given: ImpactProblem | RationalProblem = field(repr=False)
     reached: tuple[Relation, Relation] = field(repr=False)  # as it is, and relaxed
     shift: Displacement = field(repr=False)  # of outcomes, by dependent rows of J made exactly so
-    budget: Budget = field(repr=False)
 
     def at(self, v: ArrayLike | Sequence[Fraction]) -> ExactSet:
         """The exact set of the impact with velocity v (nv,) before: what `routh.exact_set` gives."""
@@ -74,7 +75,7 @@ class ExactMap:
         plain = inner.plain
         same = (auto.rows, auto.normals, auto.modes) == (plain.rows, plain.normals, plain.modes)
         if not (self.status.ok and same) or self._on_a_border(auto.start):
-            return explore(auto, self.eta, replace(self.budget, started=time.thread_time()))
+            return explore(auto, self.eta, Budget(_SECONDS, PIECES))
         root = math.sqrt(auto.energy)
         speed, eta = simplest(root, 1e-5 * root), simplest(self.eta, 1e-9 * self.eta)
         return inner.at(auto, speed, eta), outer.at(auto, speed, eta)
@@ -202,4 +203,4 @@ def exact_map(
     whole = inner.whole and outer.run(limits)
     status = Status.SOLVED if whole else Status.INCOMPLETE
     spent, counts = time.thread_time() - started, (inner.explored, outer.explored)
-    return ExactMap(rational, status, eta, spent, counts, problem, (inner, outer), shift, limits)
+    return ExactMap(rational, status, eta, spent, counts, problem, (inner, outer), shift)

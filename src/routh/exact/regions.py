@@ -44,7 +44,7 @@ Vertices = frozenset[Matrix]  # of one piece: each as the map (dim, dim) from z0
 class Region:
     """Velocities before with the same vertices, each a linear function of v; a union of convex cones."""
 
-    cones: tuple[Array, ...]  # rows (m, nv) that are >= 0 in each
+    cones: tuple[Array, ...]  # rows (m, nv): ``rows @ v >= 0`` is the distance from each wall, in |.|_M
     pieces: tuple[
         Array, ...
     ]  # for each polytope of the set its vertices, (k, nv, nv): after = vertices @ before
@@ -177,7 +177,7 @@ def _region(relation: Relation, cones: Sequence[C_Polyhedron], known: frozenset[
     walls = (exact_facets(cone.poly, plain)[0] for cone in joined)
     lifted = {map_: _lifted(plain, map_) for map_ in set().union(*known)}
     return Region(
-        tuple(rounded(facets, nv)[0] for facets in walls),
+        tuple(rounded(facets, nv)[0] * float(plain.energy) ** 0.5 for facets in walls),
         tuple(np.array([lifted[map_] for map_ in each]) for each in known),
         np.array(list(lifted.values())),
     )

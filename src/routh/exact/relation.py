@@ -19,7 +19,7 @@ import numpy as np
 
 from routh.exact.automaton import Automaton, Mode, Row
 from routh.exact.polyhedra import Piece, covered, merged, nearly_covered
-from routh.exact.rational import Vector, dot
+from routh.exact.rational import Vector, dot, integers
 from routh.exact.reach import CLOSE, Cell, Location, Rays, Reach
 
 if TYPE_CHECKING:
@@ -146,10 +146,9 @@ class Slice(Reach):
         ppl, known = self.ppl, self._before
         cut = ppl.C_Polyhedron(self.auto.dim)
         for c in poly.minimized_constraints():
-            coefficients = [int(x) for x in c.coefficients()]
-            constant = dot(known, coefficients[: len(known)])
-            scale = constant.denominator
-            form = ppl.Linear_Expression([x * scale for x in coefficients[len(known) :]], constant.numerator)
+            row = [Fraction(int(x)) for x in c.coefficients()]
+            *whole, constant = integers((*row[len(known) :], dot(known, row[: len(known)])))
+            form = ppl.Linear_Expression(whole, constant)
             cut.add_constraint(form == 0 if c.is_equality() else form >= 0)
         return cut
 
