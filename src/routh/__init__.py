@@ -6,8 +6,8 @@ An impact as data      `ImpactProblem`, `ImpactBatch` (many); `systems.get(name)
                        `models` for planar and spatial bodies and for robots from MJCF and URDF
                        (`models.mujoco`, `models.pinocchio`)
 All its outcomes       `sample` (`Outcomes`, of a batch `BatchOutcomes`), `exact_set` (the set itself,
-                       `ExactSet`), `fill` (samples spread over the set), `outer_bound` (a proof of what
-                       cannot be), `coverage`
+                       `ExactSet`), `exact_map` (the set as a function of the velocity before), `fill`
+                       (samples spread over the set), `outer_bound` (a proof of what cannot be), `coverage`
 One outcome            `laws`: each law is called with a problem and returns an `ImpactResult`
 Is an answer possible  `audit` (one velocity after), `auditing.rollout.audit` (a whole MuJoCo simulation),
                        `scan` (how ambiguous an impact is over a grid of states)

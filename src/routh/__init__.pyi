@@ -19,6 +19,8 @@ from routh.auditing.scans import scan as scan
 from routh.batch import ImpactBatch as ImpactBatch
 from routh.bounds import outer_bound as outer_bound
 from routh.exact.build import exact_set as exact_set
+from routh.exact.map import ExactMap as ExactMap
+from routh.exact.map import exact_map as exact_map
 from routh.exact.result import ExactSet as ExactSet
 from routh.exact.result import coverage as coverage
 from routh.exact.snap import snap as snap

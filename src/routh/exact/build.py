@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
 _GROUP_SECONDS = 3.0  # for a bound by groups of contacts, in place of an incomplete set; or twice its budget
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
-_PIECES = 20_000  # polyhedra that may be stored, unless told otherwise
+PIECES = 20_000  # polyhedra that may be stored, unless told otherwise
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
-_ETA = 1e-6  # share of the speed: how far beyond contact outer sets let contacts push, unless told otherwise
+ETA = 1e-6  # share of the speed: how far beyond contact outer sets let contacts push, unless told otherwise
 _ROUNDING = 1.01  # of bounds: for floating point, and for terms of second order
 
 
@@ -48,9 +48,9 @@ def exact_set(
     *,
     friction: str = "cone",
     facets: int | None = None,
-    eta: float = _ETA,
+    eta: float = ETA,
     budget: float = 60.0,
-    pieces: int = _PIECES,
+    pieces: int = PIECES,
     states: ArrayLike | None = None,
 ) -> ExactSet:
     """Every outcome of an impact under HP23 (39), as unions of polytopes with rational vertices.
@@ -86,22 +86,55 @@ def exact_set(
     eta = real("eta", eta, above=0.0, at_most=0.1)
     seconds = real("budget", budget, above=0.0)
     pieces = integer("pieces", pieces, at_least=1)
-    rational, snapped, shift = _in_rationals(problem, eta, as_given_only=states is not None)
+
+    def explored(auto: Automaton) -> tuple[Reach, Reach]:
+        start = None if states is None else _starts(auto, states)
+        return explore(auto, eta, Budget(seconds, pieces, started), start)
+
+    grouped = None if states is not None else min(2.0 * seconds, _GROUP_SECONDS)
+    return set_from(
+        problem, explored, eta, friction=friction, facets=facets, grouped=grouped, started=started
+    )
+
+
+def explore(
+    auto: Automaton, eta: float, budget: Budget, start: Sequence[Vector] | None = None
+) -> tuple[Reach, Reach]:
+    """What is reached from the automaton's start, or from the hull of others: as it is, and relaxed."""
+    inner = Reach(auto, start=start)
+    inner.run(budget.half)
+    outer = Reach(auto, eta=simplest(eta, 1e-9 * eta), flows=inner.flows, start=start)
+    outer.run(budget)
+    return inner, outer
+
+
+def set_from(
+    problem: ImpactProblem | RationalProblem,
+    explored: Callable[[Automaton], tuple[Reach, Reach]],
+    eta: float,
+    *,
+    friction: str = "cone",
+    facets: int | None = None,
+    grouped: float | None = _GROUP_SECONDS,
+    started: float,
+) -> ExactSet:
+    """The exact set of a problem from what its automaton reaches, as it is and relaxed by ``eta``.
+
+    ``grouped``: seconds for a bound by groups, where the relaxed set is not complete; None: the sets start
+    from other states than the problem's, and nothing of it counts but what it is given as.
+    """
+    rational, snapped, shift = in_rationals(problem, eta, as_given_only=grouped is None)
     used = _facets(friction, facets, rational.nt)
-    auto = automaton(rational, facets=used)
-    given = rational.problem if isinstance(problem, RationalProblem) else problem
-    frame = frame_of(auto, rational.problem)
+    auto, rounded = automaton(rational, facets=used), rational.problem
+    frame = frame_of(auto, rounded)
     if not _approaches(rational):
         here = _union([hull(load_ppl(), [auto.start])], frame)
         nothing = "no contact approaches"
         return ExactSet(rational, here, here, Status.NO_IMPACT, eta, 0.0, (0, 0), nothing, snapped, used)
-    start = None if states is None else _starts(auto, states)
-    limits = None if start is not None else (eta, min(2.0 * seconds, _GROUP_SECONDS))
-    inner = Reach(auto, start=start)
-    inner.run(Budget(seconds / 2, pieces, started))
-    outer = Reach(auto, eta=simplest(eta, 1e-9 * eta), flows=inner.flows, start=start)
-    outer.run(Budget(seconds, pieces, started))
+    inner, outer = explored(auto)
     reached = _union([piece.poly for piece in terminal_pieces(inner)], frame)
+    given = rounded if isinstance(problem, RationalProblem) else problem
+    limits = None if grouped is None else (eta, grouped)
     bound, source = _outer(outer, frame, given, shift) or _outer_without(
         frame, given, rational, shift, limits
     )
@@ -109,9 +142,9 @@ def exact_set(
     if status is Status.SOLVED and inner.jams():
         status = Status.JAMMED
     spent = time.thread_time() - started
-    explored = (inner.explored, outer.explored)
-    sets = (inner, outer) if start is None else None
-    return ExactSet(rational, reached, bound, status, eta, spent, explored, source, snapped, used, sets)
+    counts = (inner.explored, outer.explored)
+    sets = None if grouped is None else (inner, outer)
+    return ExactSet(rational, reached, bound, status, eta, spent, counts, source, snapped, used, sets)
 
 
 def whole_set(problem: ImpactProblem, *, budget: float, pieces: int) -> PolytopeUnion | None:
@@ -119,7 +152,7 @@ def whole_set(problem: ImpactProblem, *, budget: float, pieces: int) -> Polytope
 
     None where nothing approaches, where a budget ran out, or where some solutions never end.
     """
-    rational, _, _ = _in_rationals(problem, _ETA)
+    rational, _, _ = in_rationals(problem, ETA)
     _facets("cone", None, rational.nt)
     if not _approaches(rational):
         return None
@@ -165,7 +198,7 @@ def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
     return found
 
 
-def _in_rationals(
+def in_rationals(
     problem: ImpactProblem | RationalProblem, eta: float, *, as_given_only: bool = False
 ) -> tuple[RationalProblem, Snapped | None, Displacement]:
     """The problem in rational numbers, and how far its outcomes can be from those of the one given."""
@@ -226,7 +259,7 @@ def _by_groups(
     if shift.radius > _FAR or near.rows != auto.rows:
         return None
     relaxed = max(eta, max(shift.radius, shift.room) / _SHARE)
-    soft, budget = simplest(relaxed, 1e-3 * relaxed), Budget(seconds, _PIECES)
+    soft, budget = simplest(relaxed, 1e-3 * relaxed), Budget(seconds, PIECES)
     parts = grouped_bound(near, groups, soft, _room(shift), budget)
     return (parts, shift.radius) if parts else None
 

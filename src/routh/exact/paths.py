@@ -34,7 +34,8 @@ _ROUNDING = (1e-13, 1e-14, 1e-11, 1e-9)
 
 def statuses_to(reach: Reach, z: Vector) -> list[list[Statuses]]:
     """Sequences of statuses (first to last) along which a solution may reach z; untested."""
-    target = reach.point(z)
+    reach, state = reach.traced(z)
+    target = reach.point(state)
     found = []
     for cell in reach.cells.values():
         for piece in cell.pieces:

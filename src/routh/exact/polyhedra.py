@@ -46,8 +46,15 @@ class Piece:
 
     @cached_property
     def points(self) -> Array:
-        """Vertices, (k, dim)."""
-        return np.array([_point(g) for g in self.poly.minimized_generators() if g.is_point()])
+        """Vertices, (k, dim); of a cone its rays, of unit length in the norm of z."""
+        generators = list(self.poly.minimized_generators())
+        corners = np.array([_point(g) for g in generators if g.is_point()])
+        rays = [g for g in generators if not g.is_point()]
+        if not rays or np.any(corners):
+            return corners
+        directions = np.array([_ray(g) for g in rays] + [-_ray(g) for g in rays if g.is_line()])
+        half = np.linalg.cholesky(self.gram)  # |z| = |half^-1 z|
+        return directions / np.linalg.norm(np.linalg.solve(half, directions.T), axis=0)[:, None]
 
     @cached_property
     def facets(self) -> tuple[Array, Array, np.ndarray]:
@@ -184,6 +191,13 @@ def _clearly_not_convex(a: Piece, b: Piece) -> bool:
 def _point(generator: Generator) -> list[float]:
     scale = int(generator.divisor())
     return [int(x) / scale for x in generator.coefficients()]
+
+
+def _ray(generator: Generator) -> Array:
+    """Coefficients, scaled so that the largest is 1."""
+    values = [int(x) for x in generator.coefficients()]
+    largest = max(map(abs, values))
+    return np.array([x / largest for x in values])
 
 
 def _row(constraint: Constraint) -> Array:

@@ -59,7 +59,7 @@ class Budget:
 
 
 _EASY = 48  # pieces explored before unions are simplified, which pays only on large problems
-_CLOSE = 1e-5  # share of the speed: what adds less than this to an inner set, on large problems, is put off
+CLOSE = 1e-5  # share of the speed: what adds less than this to an inner set, on large problems, is put off
 _SECOND_LOOKS = 4  # rounds in which pieces that were put off are explored after all
 
 Queue = list[tuple[float, int, Cell | None, Piece]]  # rank, number, cell, piece
@@ -86,7 +86,7 @@ class Reach:
         self.complete = False
         self.explored = 0
         self.stored = 0  # pieces, the memory in use
-        self._left_out: list[tuple[Piece, Cell]] = []
+        self.left_out: list[tuple[Piece, Cell]] = []
         self._normals = [self.form(row) for row in automaton.normals]
         self.walls = [[self._walls(i, mode) for mode in modes] for i, modes in enumerate(automaton.modes)]
         self.at_contact = [
@@ -128,6 +128,10 @@ class Reach:
             *(self.form(row) >= 0 for row in (*mode.inside, *mode.walls)),
             *(self.form(row) == 0 for row in mode.zero),
         )
+
+    def traced(self, z: Vector) -> tuple[Reach, Vector]:
+        """The reachable set that knows how a state was reached, and the state as a state of that."""
+        return self, z
 
     def point(self, z: Vector) -> C_Polyhedron:
         """A polyhedron of one point."""
@@ -237,7 +241,7 @@ class Reach:
                     continue
                 piece = Piece(grown, self.auto.gram, location=location, parent=source)
                 if self.explored > _EASY and cell.pieces:
-                    simpler = self._simplified(piece, cell)
+                    simpler = self.simplified(piece, cell)
                     if simpler is None:
                         continue
                     piece = simpler
@@ -255,7 +259,7 @@ class Reach:
 
     def _second_look(self, budget: Budget) -> Queue:
         """Pieces that were left out because they add almost nothing: what follows them may be large."""
-        left_out, self._left_out = self._left_out, []
+        left_out, self.left_out = self.left_out, []
         queue: Queue = []
         for piece, cell in left_out:
             if budget.spent(self.stored):
@@ -269,9 +273,13 @@ class Reach:
         for cell in self.cells.values():
             cell.pieces = []
         self.stored = 0
-        return [(0.0, 0, None, Piece(hull(self.ppl, self._start), self.auto.gram))]
+        return [(0.0, 0, None, Piece(self.origin(), self.auto.gram))]
 
-    def _simplified(self, piece: Piece, cell: Cell) -> Piece | None:
+    def origin(self) -> C_Polyhedron:
+        """The states that are reached before anything has happened."""
+        return hull(self.ppl, self._start)
+
+    def simplified(self, piece: Piece, cell: Cell) -> Piece | None:
         """The piece joined with stored ones, or None where it adds nothing, or almost nothing.
 
         Sequences of switches that go on for ever add less and less. The inner set leaves the rest out until
@@ -279,8 +287,8 @@ class Reach:
         """
         if self.relaxed:
             return None if covered(piece, cell.pieces, self.ppl) else merged(piece, cell.pieces, self.ppl)
-        if nearly_covered(piece, cell.pieces, _CLOSE):
-            self._left_out.append((piece, cell))
+        if nearly_covered(piece, cell.pieces, CLOSE):
+            self.left_out.append((piece, cell))
             return None
         return merged(piece, cell.pieces, self.ppl)
 
