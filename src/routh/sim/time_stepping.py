@@ -270,6 +270,8 @@ def step_through(
             raise ValueError(
                 "law: got one with constraints, which impact laws do not know; wanted contacts only"
             )
+        if isinstance(model, MujocoModel):
+            model.check_impacts()
         impacts = StepImpacts(model, law, generator(seed, stream), Simultaneity(window=window), h)
         compliance = replace(compliance, anticipate=True)
     elif window is not None:
