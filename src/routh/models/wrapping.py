@@ -32,7 +32,7 @@ def as_model(model: Movable) -> Model:
     if not hasattr(model, "jacobian_bias"):  # to ask for the whole protocol takes ten times as long
         wanted = "a mujoco.MjModel, a pinocchio.Model or a model of routh.models (planar, spatial)"
         raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")
-    return model  # type: ignore[return-value]
+    return model
 
 
 def start_of(model: Model, state: Start) -> State:

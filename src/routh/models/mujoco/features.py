@@ -74,7 +74,7 @@ def refuse(model: MjModel, question: str) -> None:
 
 def notes_on(model: MjModel, question: str) -> list[str]:
     """What the answer leaves out of a model, one sentence part each, but for what contacts tell."""
-    named_ones = [one for one in FEATURES if one.way(question) == NAMED and one.owners]
+    named_ones = [one for one in FEATURES if one.way(question) == NAMED and one.owners and not one.at]
     return [one.note(owners) for one in named_ones if (owners := one.owners(model))]  # type: ignore[misc]
 
 
@@ -85,7 +85,8 @@ def of_contact(contact: MjContact | Pair, question: str = IMPACT) -> list[str]:
 
 def of_pair(model: MjModel, contact: MjContact, question: str = IMPACT) -> list[str]:
     """The same of a contact that was looked for from afar, which hides its own margin; the model has it."""
-    pair = pair_of(model, *map(int, contact.geom), _number_of(model, contact))
+    first, second = map(int, contact.geom)
+    pair = pair_of(model, first, second, _number_of(model, contact))
     told = {*of_contact(contact, question), *(what for what in of_contact(pair, question) if what in _AFAR)}
     return [one.what for one in FEATURES if one.what in told]
 
@@ -107,8 +108,7 @@ def unrepresented(model: MjModel, near: Near, pairs: Collection[tuple[str, str]]
     """
     notes: dict[str, list[str]] = {}
     for contact in near_contacts(near.data):
-        if min(contact.geom) < 0:
-            notes.setdefault("contacts of flexible bodies", []).append(f"flex {int(max(contact.flex))}")
+        if min(contact.geom) < 0:  # of a flexible body
             continue
         first, second = (geom_name(model, int(geom)) for geom in contact.geom)
         if (first, second) in pairs:
@@ -314,7 +314,7 @@ FEATURES = (
     Feature(
         "flexible bodies",
         (NAMED, REFUSED, REFUSED, REFUSED),
-        "bodies are rigid; an impact names their contacts where they are near",
+        "bodies are rigid; an impact goes without the contacts of these",
         fields="flex_* flexedge_* flexvert_* mjEQ_FLEX mjEQ_FLEXVERT mjEQ_FLEXSTRAIN MjContact.flex "
         "MjContact.elem MjContact.vert",
         wanted="rigid bodies only",

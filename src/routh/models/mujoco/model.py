@@ -22,6 +22,8 @@ from routh.models.mujoco.engine import (
 )
 from routh.models.mujoco.features import BOUNCES, SIMULATE, STEPS, notes_on, refusal_of, refuse
 from routh.models.mujoco.ground import Ground, Limits
+from routh.models.mujoco.pairs import pairs_within_trees
+from routh.models.mujoco.second_look import SecondLook
 from routh.models.mujoco.springs import Springs
 from routh.models.mujoco.touches import (
     FAR,
@@ -97,7 +99,7 @@ class MujocoModel(WithImpacts):
         self.rows = self.springs.rows_by_name()
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        self.mujoco, self._data = own, mujoco.MjData(own)
+        self.mujoco, self._data, self._flags = own, mujoco.MjData(own), int(model.opt.disableflags)
         self._last, self._placed = b"", False  # the configuration there; whether its contacts are known
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
         self.coordinates = _coordinates(own)
@@ -106,6 +108,10 @@ class MujocoModel(WithImpacts):
         self._plane = _plane_of_motion(own, self._data)
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
+        kept = {(touch.geom1, touch.geom2) for touch in self._touches}
+        self._unseen = {(touch.geom1, touch.geom2) for touch in found} - kept
+        if not self_contacts:
+            self._unseen |= pairs_within_trees(own)
         flat = face_pairs(own, self._touches)
         pairs = [touch for touch, one in zip(self._touches, flat, strict=True) if one]
         self.faces = Faces(model, pairs, self._plane) if pairs else None
@@ -207,6 +213,12 @@ class MujocoModel(WithImpacts):
         """Raise or warn where the model holds what only `routh.step_through` follows."""
         self.check_impacts()
         tell_unrepresented("motion", [*self._single, *self._left_out])
+
+    def second_look(self) -> SecondLook:
+        """Another way to look for contacts: MuJoCo's own."""
+        model = copy.copy(self.mujoco)
+        model.opt.disableflags = self._flags
+        return SecondLook(model, self._touches, self._unseen)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""

@@ -97,6 +97,12 @@ def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> boo
     return bool((types[first] & wants[second]) | (types[second] & wants[first]))
 
 
+def pairs_within_trees(model: MjModel) -> set[tuple[int, int]]:
+    """Pairs of geoms of one robot each."""
+    roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
+    return {(a, b) for a, b in combinations(range(model.ngeom), 2) if roots[a] == roots[b]}
+
+
 @cache
 def gap_is_beyond_margin() -> bool:
     """Whether MuJoCo finds contacts up to margin + gap, summed over the pair (newer), or up to the margin."""

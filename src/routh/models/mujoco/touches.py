@@ -58,6 +58,7 @@ class Touch:
     mu: float
     offset: Array | None = None  # (3,) m in the frame of geom2: a point or the centre of a sphere
     radius: float = 0.0  # m
+    short: float = 0.0  # m, by how much the shape reaches out of the points that stand for it
     scale: Array = field(default_factory=lambda: np.ones(2))  # of friction along MuJoCo's tangents, (2,)
 
 
@@ -90,8 +91,8 @@ def touches(
             points = list(_points(model, second, notes))
             names = [label] if len(points) == 1 else [f"{label}#{k + 1}" for k in range(len(points))]
             found += [
-                Touch(name, first, second, mu, offset, radius, scale)
-                for name, (offset, radius) in zip(names, points, strict=True)
+                Touch(name, first, second, mu, offset, radius, short, scale)
+                for name, (offset, radius, short) in zip(names, points, strict=True)
             ]
         else:
             found.append(Touch(label, first, second, mu))
@@ -108,28 +109,29 @@ def _has_tangents_that_stay(model: MjModel, first: int, second: int) -> bool:
     return bool(over_a_plane and model.body_weldid[model.geom_bodyid[first]] == 0)
 
 
-def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array | None, float]]:
+def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array | None, float, float]]:
     """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point.
 
-    What they do not represent of it joins the ``notes``.
+    And by how much (m) the shape reaches out of them. What they do not represent joins the ``notes``.
     """
     kinds = engine().mjtGeom
     kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom])
     if kind == int(kinds.mjGEOM_SPHERE):
-        yield np.zeros(3), float(size[0])
+        yield np.zeros(3), float(size[0]), 0.0
     elif kind == int(kinds.mjGEOM_CAPSULE):
         for end in (-1.0, 1.0):
-            yield np.array([0.0, 0.0, end * size[1]]), float(size[0])
+            yield np.array([0.0, 0.0, end * size[1]]), float(size[0]), 0.0
     elif kind == int(kinds.mjGEOM_BOX):
         for signs in np.ndindex(2, 2, 2):
-            yield (2.0 * np.array(signs) - 1.0) * size, 0.0
+            yield (2.0 * np.array(signs) - 1.0) * size, 0.0, 0.0
     elif kind == int(kinds.mjGEOM_CYLINDER):
+        out = float(size[0]) * (1.0 - math.cos(math.pi / _RIM))
         for angle in 2.0 * np.pi * np.arange(_RIM) / _RIM:
             for end in (-1.0, 1.0):
-                yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0
+                yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0, out
         notes.append(f"{geom_name(model, geom)}: rolls on {_RIM} points of each rim")
     elif kind == int(kinds.mjGEOM_ELLIPSOID):
-        yield None, 0.0
+        yield None, 0.0, 0.0
     elif kind == int(kinds.mjGEOM_MESH):
         corners, count, out = _hull(model, geom)
         if len(corners) < count:
@@ -138,7 +140,7 @@ def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array
                 f"{geom_name(model, geom)}: touches with {len(corners)} of {count} corners, {others}"
             )
         for corner in corners:
-            yield corner, 0.0
+            yield corner, 0.0, 2.0 * out  # which was looked for in so many directions only
     else:
         raise ModelError(
             f"{geom_name(model, geom)}: shapes of type {kind} over a plane cannot be simulated; "
@@ -326,7 +328,7 @@ def tangents_over(normals: Array) -> Array:
 
 
 def face_pairs(model: MjModel, found: Sequence[Touch]) -> np.ndarray:
-    """Which of the possible contacts are for `Faces`: of two flat shapes, or with a heightfield, (nc,) bool."""
+    """Which possible contacts are for `Faces`: of two flat shapes, or with a heightfield, (nc,) bool."""
     flat, sampled = of_type(model, *_FLAT), of_type(model, *SAMPLED)
     pairs = [(touch.geom1, touch.geom2) for touch in found]
     return np.array([(flat[a] and flat[b]) or sampled[a] or sampled[b] for a, b in pairs], dtype=bool)
