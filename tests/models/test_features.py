@@ -17,7 +17,8 @@ mujoco = pytest.importorskip("mujoco")
 
 SCENE = """<mujoco><option timestep="1e-3" cone="elliptic" {option}>{flag}</option><default>
   <geom solref="0.004 1" friction="0.5"/></default><asset><hfield name="h" nrow="10" ncol="10"
-  size="2 2 .5 .1"/></asset><worldbody><geom name="floor" {floor}/><body name="box" pos="0 0 {height}"><freejoint/>
+  size="2 2 .5 .1"/></asset><worldbody><geom name="floor" {floor}/>
+  <body name="box" pos="0 0 {height}"><freejoint/>
   <geom name="box" {shape} mass="1" {geom}/></body>{more}</worldbody>{rest}</mujoco>"""
 PLANE, BOX = 'type="plane" size="5 5 1"', 'type="box" size=".1 .1 .1"'
 newer = pytest.mark.skipif(
@@ -198,22 +199,18 @@ def test_shapes_rest_on_heightfields_as_in_mujoco(shape):
 PAIR = '<contact><pair geom1="floor" geom2="box" friction="0.1 0.8" condim="3" solref="0.004 1"/></contact>'
 
 
+def override(friction, more=""):
+    option = f'o_friction="{friction}" o_solref="0.004 1" {more}'
+    return {"option": option, "flag": '<flag override="enable"/>'}
+
+
 @pytest.mark.parametrize(
     ("parts", "mu"),
     [
         ({"rest": PAIR}, (0.8, 0.1)),
         ({"rest": PAIR, "floor": PLANE + ' euler="0 0 30"'}, (0.8, 0.1)),
-        (
-            {"option": 'o_friction="0.1 0.8 0 0 0" o_solref="0.004 1"', "flag": '<flag override="enable"/>'},
-            (0.8, 0.1),
-        ),
-        (
-            {
-                "option": 'o_friction="0.05 0.05 0 0 0" o_solref="0.004 1"',
-                "flag": '<flag override="enable"/>',
-            },
-            (0.05, 0.05),
-        ),
+        (override("0.1 0.8 0 0 0"), (0.8, 0.1)),
+        (override("0.05 0.05 0 0 0"), (0.05, 0.05)),
     ],
 )
 @pytest.mark.parametrize("direction", [0.0, 0.5 * np.pi, 0.7])
