@@ -9,6 +9,7 @@ import pytest
 import routh
 from routh.models import UnrepresentedWarning
 from routh.models.mujoco import MujocoModel, features, touches
+from routh.models.mujoco.landings import landing_regime
 from routh.models.mujoco.pairs import pairs_that_collide
 from routh.robust import tipping
 from routh.status import ModelError
@@ -330,6 +331,11 @@ def test_contacts_that_bounce_are_named_where_no_restitution_is_given():
         assert "underdamped solref" in told(ASKED[name], bouncy), name
     assert told(lambda: MujocoModel(bouncy, restitution=0.7)) == ""
     assert told(ASKED["tipping"], scene()) == ""
+
+
+def test_the_regime_of_a_landing_names_nothing_again():
+    landed = routh.models.landing(scene(geom='condim="4"'), drop=0.1)
+    assert told(landing_regime, landed) == ""
 
 
 def test_a_state_has_the_models_own_surroundings():

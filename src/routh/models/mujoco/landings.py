@@ -326,13 +326,21 @@ def touchdowns(
     """One by one; an error where a state has none. What makes tipping another question is refused."""
     refuse(model, TIPPING)
     tell_unrepresented("tipping", notes_on(model, TIPPING))
-    return touchdown_of_each(_Touchdowns(model, data, window, deepest), qpos, qvel)
+    return touchdown_of_each(_Touchdowns(model, data, window, deepest, tells=True), qpos, qvel)
 
 
 class _Touchdowns:
     """Makes touch-downs of the states of one model; keeps what they share."""
 
-    def __init__(self, model: MjModel, data: MjData | None, window: float, deepest: float | None) -> None:
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData | None,
+        window: float,
+        deepest: float | None,
+        *,
+        tells: bool = False,
+    ) -> None:
         mujoco = engine()
         self.model, self.window, self.deepest = model, window, deepest
         self.data = mujoco.MjData(model)
@@ -345,7 +353,7 @@ class _Touchdowns:
         self.still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] == 0  # (ngeom,) bool
         self.held = tuple(name for j, name in enumerate(joint_names(model)) if j != self.root.joint)
         self._own, self._reach = workspace(model, 0.0), 0.0
-        self._told: set[tuple[int, int]] = set()  # pairs of geoms whose contacts were judged
+        self._tells, self._told = tells, set[tuple[int, int]]()  # pairs of geoms whose contacts were judged
         timestep = 0.0 if switched_off(model, "REFSAFE") else float(model.opt.timestep)
         self._name = cache(partial(geom_name, model))
         # most states have the same springs
@@ -400,7 +408,8 @@ class _Touchdowns:
         J = second[:, None, None] * rigid_jacobians(pos, frame, motion)
         if (sliding != mu[:, None]).any():  # friction differs by direction
             J[:, 1:] *= np.where(mu > 0.0, sliding.T / np.where(mu > 0.0, mu, 1.0), 1.0).T[:, :, None]
-        self._tell(near, kept.tolist())
+        if self._tells:
+            self._tell(near, kept.tolist())
         springs = self._springs(np.array(contact.solref)[kept].tobytes())
         pairs = [(self._name(a), self._name(b)) for a, b in geoms[kept].tolist()]
         named = [f"{b}/{a}" for a, b in pairs]
