@@ -10,7 +10,7 @@ import routh
 from routh.models import UnrepresentedWarning
 from routh.models.mujoco import MujocoModel, features, touches
 from routh.models.mujoco.landings import landing_regime
-from routh.models.mujoco.pairs import pairs_that_collide
+from routh.models.mujoco.pairs import heightfields_know_distances, pairs_that_collide
 from routh.robust import tipping
 from routh.status import ModelError
 
@@ -178,6 +178,10 @@ def test_contacts_are_foretold_as_mujoco_makes_them():
 HILLS = {"floor": 'type="hfield" hfield="h"'}
 
 
+known = pytest.mark.skipif(not heightfields_know_distances(), reason="MuJoCo before 4 mistakes distances")
+
+
+@known
 @pytest.mark.parametrize("shape", ['type="sphere" size=".1"', BOX, 'type="capsule" size=".1 .1"'])
 def test_shapes_rest_on_heightfields_as_in_mujoco(shape):
     model = scene(0.13 if "capsule" not in shape else 0.23, shape=shape, **HILLS)
@@ -198,6 +202,13 @@ def test_shapes_rest_on_heightfields_as_in_mujoco(shape):
 
 
 PAIR = '<contact><pair geom1="floor" geom2="box" friction="0.1 0.8" condim="3" solref="0.004 1"/></contact>'
+
+
+def test_heightfields_whose_distances_mujoco_mistakes_are_refused(monkeypatch):
+    monkeypatch.setattr(features, "heightfields_know_distances", lambda: False)
+    for question in ASKED.values():
+        with pytest.raises(ModelError, match=r"heightfields, whose distances.*\(floor\).*wanted MuJoCo 4"):
+            question(scene(**HILLS))
 
 
 def override(friction, more=""):

@@ -18,7 +18,7 @@ import numpy as np
 
 from routh.models.mujoco.contacts import geom_name, named, near_contacts
 from routh.models.mujoco.engine import Near, engine, switched_off
-from routh.models.mujoco.pairs import Pair, pair_of
+from routh.models.mujoco.pairs import Pair, heightfields_know_distances, pair_of
 from routh.models.regime import spring_of
 from routh.models.robot import listed
 from routh.status import ModelError
@@ -171,6 +171,11 @@ def _flexible(model: MjModel) -> list[str]:
     return [f"flex {i}" for i in range(int(getattr(model, "nflex", 0)))]
 
 
+def _mistaken_heightfields(model: MjModel) -> list[str]:
+    shapes = _colliding(model, of_type(model, "HFIELD"))
+    return shapes if shapes and not heightfields_know_distances() else []
+
+
 def _sampled_shapes(model: MjModel) -> list[str]:
     return _colliding(model, of_type(model, *SAMPLED))
 
@@ -321,6 +326,13 @@ FEATURES = (
         owners=_flexible,
     ),
     Feature(
+        "heightfields, whose distances this version of MuJoCo mistakes",
+        (REFUSED, REFUSED, REFUSED, REFUSED),
+        "contacts are looked for from afar, and come out centimetres too deep before MuJoCo 4",
+        wanted="MuJoCo 4 or later, or planes, meshes and other shapes",
+        owners=_mistaken_heightfields,
+    ),
+    Feature(
         "shapes that are heightfields or distance functions",
         (HONOURED, HONOURED, REFUSED, HONOURED),
         "MuJoCo's contacts know them, its distance function does not: a step asks the contacts",
@@ -430,8 +442,8 @@ FEATURES = (
         owners=_carried_by_motors,
     ),
 )
-#: What only the model tells once contacts are looked for from afar.
-_AFAR = {one.what for one in FEATURES if "geom_margin" in one.fields}
+#: What the model has to tell: contacts that are looked for from afar, or of some versions, do not.
+_AFAR = {one.what for one in FEATURES if re.search("geom_(margin|surfacevel|adhesion)", one.fields)}
 
 #: All that every question keeps, or takes from MuJoCo itself; why -> attributes.
 KEPT = {

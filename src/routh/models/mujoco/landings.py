@@ -41,7 +41,7 @@ from routh.models.mujoco.engine import (
     widen,
     workspace,
 )
-from routh.models.mujoco.features import TIPPING, notes_on, of_pair, refuse
+from routh.models.mujoco.features import IMPACT, TIPPING, notes_on, of_pair, refuse
 from routh.models.mujoco.files import state
 from routh.models.mujoco.problem import build
 from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
@@ -90,6 +90,7 @@ def landing(
     """The first impact of an MjModel that comes down at ``drop`` m/s; see `routh.models.landing`."""
     pose, moving = posture or Posture(), motion or Motion()
     speed = real("drop", drop, above=0.0)
+    refuse(model, IMPACT)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data)
     take_posture(model, data, root, pose)

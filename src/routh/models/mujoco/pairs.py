@@ -28,6 +28,8 @@ class Pair(NamedTuple):
     friction: Array  # (5,) sliding along two tangents, torsion, rolling about two
     solref: Array  # (2,)
     includemargin: float  # m, from which distance on it pushes
+    surfacevel: bool  # whether a surface moves, and whether it pulls
+    adhesion: bool
 
 
 def pairs_that_collide(model: MjModel) -> Iterator[Pair]:
@@ -52,7 +54,17 @@ def pair_of(model: MjModel, first: int, second: int, given: int | None = None) -
         gap = 0.0 if gap_is_beyond_margin() else float(model.geom_gap[[first, second]].max())
         own = np.array(model.opt.o_friction), np.array(model.opt.o_solref)
         values = values[0], *own, float(model.opt.o_margin) - gap
-    return Pair((first, second), f"{geom_name(model, second)}/{geom_name(model, first)}", *values)
+    moves, pulls = (_any(model, field, [first, second]) for field in ("geom_surfacevel", "geom_adhesion"))
+    if given is not None:
+        pulls = _any(model, "pair_adhesion", [given])
+    name = f"{geom_name(model, second)}/{geom_name(model, first)}"
+    return Pair((first, second), name, *values, moves, pulls)
+
+
+def _any(model: MjModel, field: str, rows: list[int]) -> bool:
+    """Whether a field that older versions of MuJoCo lack is not zero for any of these."""
+    values = getattr(model, field, None)
+    return values is not None and bool(np.any(np.asarray(values)[rows] != 0.0))
 
 
 def overridden(model: MjModel) -> bool:
@@ -101,6 +113,24 @@ def pairs_within_trees(model: MjModel) -> set[tuple[int, int]]:
     """Pairs of geoms of one robot each."""
     roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
     return {(a, b) for a, b in combinations(range(model.ngeom), 2) if roots[a] == roots[b]}
+
+
+@cache
+def heightfields_know_distances() -> bool:
+    """Whether contacts with heightfields that are looked for from afar are as far as they are.
+
+    Before MuJoCo 4 they come out deeper, by thrice the margin.
+    """
+    mujoco = engine()
+    xml = (
+        "<mujoco><asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 1'/></asset><worldbody>"
+        "<geom type='hfield' hfield='h' margin='0.2'/><body pos='0 0 1.1'><freejoint/>"
+        "<geom size='1' margin='0.2'/></body></worldbody></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_string(xml)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return bool(data.ncon and abs(float(data.contact.dist.min()) - 0.1) < 1e-3)
 
 
 @cache
