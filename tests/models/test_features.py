@@ -105,12 +105,12 @@ def forget(monkeypatch):
     def without(*names):
         known = frozenset(features.mujocos_own()) - set(names)
         monkeypatch.setattr(features, "known_names", lambda: known)
-        for cached in (features._strangers, features._known):
+        for cached in (features._strangers, features._strange_kinds):
             cached.cache_clear()
 
     yield without
     monkeypatch.undo()
-    for cached in (features._strangers, features._known):
+    for cached in (features._strangers, features._strange_kinds):
         cached.cache_clear()
 
 

@@ -87,8 +87,11 @@ def of_pair(model: MjModel, contact: MjContact, question: str = IMPACT) -> list[
     """The same of a contact that was looked for from afar, which hides its own margin; the model has it."""
     first, second = map(int, contact.geom)
     pair = pair_of(model, first, second, _number_of(model, contact))
-    told = {*of_contact(contact, question), *(what for what in of_contact(pair, question) if what in _AFAR)}
-    return [one.what for one in FEATURES if one.what in told]
+    return [
+        one.what
+        for one in FEATURES
+        if one.way(question) == NAMED and one.at and one.at(pair if one.what in _AFAR else contact)
+    ]
 
 
 def _number_of(model: MjModel, contact: MjContact) -> int | None:
@@ -107,10 +110,15 @@ def unrepresented(model: MjModel, near: Near, pairs: Collection[tuple[str, str]]
     rightly absent and not listed.
     """
     notes: dict[str, list[str]] = {}
+    judged: set[tuple[int, ...]] = set()
     for contact in near_contacts(near.data):
         if min(contact.geom) < 0:  # of a flexible body
             continue
-        first, second = (geom_name(model, int(geom)) for geom in contact.geom)
+        geoms = tuple(map(int, contact.geom))
+        if geoms in judged:
+            continue
+        judged.add(geoms)
+        first, second = (geom_name(model, geom) for geom in geoms)
         if (first, second) in pairs:
             for what in of_pair(model, contact):
                 notes.setdefault(what, []).append(f"{second}/{first}")
@@ -172,7 +180,7 @@ def _flexible(model: MjModel) -> list[str]:
 
 
 def _mistaken_heightfields(model: MjModel) -> list[str]:
-    shapes = _colliding(model, of_type(model, "HFIELD"))
+    shapes = _colliding(model, of_type(model, "HFIELD")) if model.nhfield else []
     return shapes if shapes and not heightfields_know_distances() else []
 
 
@@ -236,31 +244,32 @@ def _carried_by_motors(model: MjModel) -> list[str]:
 
 
 def _of_unknown_kind(model: MjModel) -> list[str]:
-    """Shapes, joints, constraints and tendons of kinds that this file does not know."""
+    """Shapes, joints, constraints and actuators of kinds that this file does not know."""
     return [
         name
-        for word, field, kinds in (
-            ("geom", "geom_type", _known("Geom")),
-            ("joint", "jnt_type", _known("Joint")),
-            ("equality", "eq_type", _known("Eq")),
-            ("actuator", "actuator_trntype", _known("Trn")),
-            ("actuator", "actuator_dyntype", _known("Dyn")),
-            ("actuator", "actuator_gaintype", _known("Gain")),
-            ("actuator", "actuator_biastype", _known("Bias")),
-        )
-        if not set(getattr(model, field).tolist()) <= kinds
-        for name in _named(model, word, ~np.isin(getattr(model, field), list(kinds)))
+        for word, field, strange in _strange_kinds()
+        for name in _named(model, word, np.isin(getattr(model, field), strange))
     ]
 
 
 @cache
-def _known(enumeration: str) -> frozenset[int]:
-    """The numbers of the members of an enumeration that are in the table."""
-    members = getattr(engine(), f"mjt{enumeration}").__members__
-    known = known_names()
-    return frozenset(int(value) for name, value in members.items() if name in known)
+def _strange_kinds() -> tuple[tuple[str, str, tuple[int, ...]], ...]:
+    """What has kinds that are not in the table, the attribute that tells them, and their numbers."""
+    found, known = [], known_names()
+    for word, field, enumeration in _KINDS:
+        members = getattr(engine(), enumeration).__members__
+        kinds = {name: int(value) for name, value in members.items() if not name.startswith("mjN")}
+        if strange := tuple(value for name, value in kinds.items() if name not in known):
+            found.append((word, field, strange))
+    return tuple(found)
 
 
+#: Attributes of a model that say of what kind something is.
+_KINDS = (
+    ("geom", "geom_type", "mjtGeom"), ("joint", "jnt_type", "mjtJoint"), ("equality", "eq_type", "mjtEq"),
+    ("actuator", "actuator_trntype", "mjtTrn"), ("actuator", "actuator_dyntype", "mjtDyn"),
+    ("actuator", "actuator_gaintype", "mjtGain"), ("actuator", "actuator_biastype", "mjtBias"),
+)  # fmt: skip
 # Shapes that MuJoCo's distance function does not know: only its contacts tell of them.
 SAMPLED = "HFIELD", "SDF"
 #: Equality constraints that a step can follow, and how many rows each has.
@@ -505,6 +514,8 @@ IDLE = {
     "pictures, names, notes, sensors, stored states": """
         cam_* light_* mat_* tex_* text_* tuple_* paths skin_* sensor_* key_* vis stat *_user geom_group
         jnt_group site_group tendon_group geom_matid site_matid tendon_matid geom_rgba site_rgba tendon_rgba
+        mjGEOM_ARROW mjGEOM_ARROW1 mjGEOM_ARROW2 mjGEOM_LINE mjGEOM_LINEBOX mjGEOM_FLEX mjGEOM_SKIN
+        mjGEOM_LABEL mjGEOM_TRIANGLE mjGEOM_NONE
         mesh_pathadr geom_castshadow mesh_texcoord* tendon_width opt.magnetic mjDSBL_SENSOR signature""",
     "how MuJoCo's solvers and integrators go about it": """
         opt.cone opt.integrator opt.iterations opt.jacobian opt.ls_* opt.noslip_* opt.solver opt.tolerance
@@ -528,8 +539,6 @@ _ENUMERATIONS = (
     ("Wrap", "mjWRAP_"), ("Cone", "mjCONE_"), ("Integrator", "mjINT_"), ("Solver", "mjSOL_"),
     ("Tendon", "mjTENDON_"), ("CtrlInput", "mjINPUT_"), ("CtrlChart", "mjCHART_"),
 )  # fmt: skip
-#: Shapes for pictures only, which no geom of a model is.
-_DRAWN = "mjGEOM_(ARROW|ARROW1|ARROW2|LINE|LINEBOX|FLEX|SKIN|LABEL|TRIANGLE|NONE)"
 
 
 @cache
@@ -541,7 +550,7 @@ def mujocos_own() -> tuple[str, ...]:
     own += [f"MjContact.{name}" for name in dir(mujoco.MjContact) if not name.startswith("_")]
     for kind, prefix in _ENUMERATIONS:
         members = getattr(getattr(mujoco, f"mjt{kind}", None), "__members__", {})
-        own += [name for name in members if name.startswith(prefix) and not re.fullmatch(_DRAWN, name)]
+        own += [name for name in members if name.startswith(prefix)]
     return tuple(own)
 
 
