@@ -125,6 +125,10 @@ SETTLING = 1e-4
 #: is relative.
 VERIFY_GAP = 2e-9
 
+#: Overlap, m, that another way to look for contacts finds where the motion has none: MuJoCo's own ends its
+#: search for the distance of two shapes at 1e-6 m.
+VERIFY_OVERLAP = 1e-5
+
 #: Contact velocity that an event may take for none, as a share of the speed: REST, at several contacts.
 VERIFY_REST = 3.0 * REST
 

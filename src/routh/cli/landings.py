@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -109,13 +110,15 @@ def _by_name(option: str, texts: list[str] | None) -> dict[str, float]:
 
 
 def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
-    """The landing of an MjModel that the command line asked for."""
-    from routh.models import landing
+    """The landing of an MjModel that the command line asked for; what it lacks each command tells itself."""
+    from routh.models import UnrepresentedWarning, landing
 
     told: Options = {name: getattr(landed, name) for name in NUMBERS}
     told["heading"] = landed.heading or 0.0
     told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
-    return landing(model, drop=landed.down, **told, **options.given(**further))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnrepresentedWarning)
+        return landing(model, drop=landed.down, **told, **options.given(**further))
 
 
 def window_line(wider: RobotProblem, window: float, friction: str, seed: int) -> str:

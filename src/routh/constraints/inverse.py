@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,8 +16,12 @@ from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.constraints.types import StateConstraint
 from routh.friction.cones import project_disc
 from routh.models.base import Model, State
+from routh.models.wrapping import as_model, start_of
 from routh.status import Status
 from routh.validation import Array, choice, real, real_array
+
+if TYPE_CHECKING:
+    from routh.models.wrapping import Movable, Start
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +46,8 @@ class InverseResult:
 
 
 def forces_at(
-    model: Model,
-    state: State,
+    model: Movable,
+    state: Start,
     *,
     dt: float,
     u: ArrayLike | None = None,
@@ -65,7 +70,8 @@ def forces_at(
     """
     choice("deformations", deformations, ("given", "zero"))
     options = {"compliance": compliance, "constraints": constraints, "u": u, "force": force}
-    system = from_model(model, state, dt=dt, **options)  # type: ignore[arg-type]
+    robot = as_model(model)
+    system = from_model(robot, start_of(robot, state), dt=dt, **options)  # type: ignore[arg-type]
     if deformations == "zero":
         near = real("touching", touching, at_least=0.0)
         undeformed = [item.undeformed(near) for item in system.constraints]

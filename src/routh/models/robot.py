@@ -316,15 +316,14 @@ class Labels:
     joints: tuple[str, ...]
     units: tuple[str, ...]  # of the joints' limits: "m" or "rad"
     notes: Mapping[str, frozenset[str]]  # what cannot be represented -> the pairs "geom2/geom1" that have it
-    adhesion: tuple[str, ...] = ()  # actuators, which no row can represent
+    of_model: tuple[str, ...] = ()  # the same of the model, whatever touches
 
     def unrepresented(self, pairs: Collection[str] | None = None) -> list[str]:
         """One sentence part for each thing that contacts of these pairs (default: all) have."""
         kept = {
             what: sorted(where if pairs is None else where & set(pairs)) for what, where in self.notes.items()
         }
-        found = {**kept, "adhesion": list(self.adhesion)}
-        return [f"{what} ({listed(where)})" for what, where in found.items() if where]
+        return [*(f"{what} ({listed(where)})" for what, where in kept.items() if where), *self.of_model]
 
     def name(self, kind: int, pair: np.ndarray, ordinal: int) -> str:
         """What a contact or limit is called."""

@@ -7,6 +7,7 @@ is another.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -17,6 +18,7 @@ import numpy as np
 from routh.batch import ImpactBatch
 from routh.models.drop import landing, touchdowns
 from routh.models.landings import MOTION, Landing, Motion
+from routh.models.robot import UnrepresentedWarning
 from routh.models.simultaneity import WINDOW
 from routh.problem import ImpactProblem
 from routh.results import Column, Drawable, Tabular
@@ -161,7 +163,9 @@ def safe_region(
     )
     elastic = restitution_given(restitution)
     top = real("fastest", fastest, above=0.0)
-    stood = landing(model, drop=top, window=window, **posture)
+    with warnings.catch_warnings():  # touch-downs tell it
+        warnings.simplefilter("ignore", UnrepresentedWarning)
+        stood = landing(model, drop=top, window=window, **posture)
     options = {name: posture[name] for name in ("ground", "points", "geometry", "mu") if name in posture}
     found = next(iter(touchdowns(model, stood.qpos[None], stood.qvel[None], window=window, **options)))
     if isinstance(found, ValueError):

@@ -11,15 +11,16 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
 from routh import tolerances
 from routh.friction.cones import ContactMode
 from routh.laws import ImpactLaw, ImpactResult, SetValued, Simultaneous
-from routh.models.base import Model, SpringyModel, State, fitting_state
+from routh.models.base import Model, SpringyModel, State
 from routh.models.simultaneity import Simultaneity
+from routh.models.wrapping import as_model, start_of
 from routh.problem import ImpactProblem
 from routh.sim import flow, zeno
 from routh.sim.contact_forces import Mode, ModeForces
@@ -31,6 +32,9 @@ from routh.sim.settling import settle
 from routh.sim.trajectory import Event, Trajectory
 from routh.status import StateError, Status
 from routh.validation import Array, integer, real
+
+if TYPE_CHECKING:
+    from routh.models.wrapping import Movable, Start
 
 _FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
 _NOWHERE = 1e-6  # share of the duration: many steps and events that take a motion no further lead nowhere
@@ -526,8 +530,8 @@ class SimulateOptions(TypedDict, total=False):
 
 
 def simulate(
-    model: Model,
-    state: State,
+    model: Movable,
+    state: Start,
     *,
     duration: float,
     law: ImpactLaw | None = None,
@@ -554,8 +558,10 @@ def simulate(
 
     Parameters
     ----------
-    model : what moves.
-    state : where the motion starts; ``state.t`` is the first time. Penetration is refused.
+    model : what moves. A mujoco.MjModel or a pinocchio.Model is wrapped as it is by
+        `routh.models.mujoco.MujocoModel` or `routh.models.pinocchio.GroundedRobot`, which have options.
+    state : where the motion starts; ``state.t`` is the first time; of an MjModel an MjData will do.
+        Penetration is refused.
     duration : s, > 0.
     law : the impact law; default `routh.laws.SetValued`. Where its hops would be lower than what closes a
         contact (1e-9 m), all contacts settle instead, in a step of at most 1e-4 s (event "settle").
@@ -587,6 +593,7 @@ def simulate(
     spacing = min(span / 200.0, 0.02) if sample_dt is None else real("sample_dt", sample_dt, above=0.0)
     together = Simultaneity(window=window, gap=gap)
     closed = tolerances.CLOSED_GAP if gap is None else real("gap", gap, above=0.0)
+    model = as_model(model)
     if isinstance(model, SpringyModel):
         model.check_events()
     start = checked_state(model, state, closed)
@@ -614,9 +621,9 @@ def generator(seed: int, stream: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=key))
 
 
-def checked_state(model: Model, state: State, gap: float) -> State:
+def checked_state(model: Model, state: Start, gap: float) -> State:
     """The state, if it fits the model and nothing penetrates."""
-    fitting = fitting_state(model, state)
+    fitting = start_of(model, state)
     gaps = model.gaps(fitting.q)
     if len(gaps):
         deepest = int(np.argmin(gaps))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
 
-from routh.models.base import Model, State
 from routh.models.landings import Landing
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.landings import find_root
+from routh.models.wrapping import as_model, start_of
 from routh.problem import soon_sentence
 from routh.processes import in_processes, parts_of
 from routh.progress import counted, counted_through
@@ -27,6 +27,8 @@ from routh.validation import Array, Options, integer, real
 if TYPE_CHECKING:
     import pandas
     from mujoco import MjModel
+
+    from routh.models.wrapping import Movable, Start
 
 
 _TOLD = 12  # futures that a notebook lists
@@ -137,8 +139,8 @@ class Bundle(Drawable, Tabular, Stored):
 
 
 def simulate_many(
-    model: Model,
-    state: State,
+    model: Movable,
+    state: Start,
     *,
     n: int,
     duration: float,
@@ -173,7 +175,8 @@ def simulate_many(
             "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
         )
     deadline = None if budget is None else time.monotonic() + real("budget", budget, at_least=0.0)
-    whole = partial(simulate, model, state, duration=duration, seed=seed, **options)
+    model = as_model(model)
+    whole = partial(simulate, model, start_of(model, state), duration=duration, seed=seed, **options)
     future = partial(_future, whole, deadline)
     if workers == 1:
         return Bundle(tuple(map(future, counted_through(range(count), "futures"))))

@@ -64,6 +64,7 @@ class RobotMarch(March):
     def push_all(self, u: Array) -> Self:
         """Inputs (E, P, nu) of the first P steps of each motion; later steps have the last."""
         self.robot.springs.checked(u[0, 0])
+        self.robot.springs.refuse_pull(u)
         self.inputs = u
         return self
 

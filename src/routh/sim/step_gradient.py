@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +14,13 @@ from routh.constraints import STEEL, Compliance, ConstrainedSystem, ConstraintFo
 from routh.constraints.gradients import ContactGradient, StateGradient, SystemGradient, slopes, state_gradient
 from routh.constraints.types import Contact, StateConstraint
 from routh.models.base import Model, State
+from routh.models.wrapping import as_model
 from routh.sim.time_stepping import Function, step_through
 from routh.sim.trajectory import Trajectory
 from routh.validation import Array, Options, real_array
+
+if TYPE_CHECKING:
+    from routh.models.wrapping import Movable, Start
 
 _CONTACT = ("mu", "stiffness", "damping", "tangential_stiffness", "tangential_damping")
 
@@ -79,8 +84,8 @@ class StepTape:
 
 
 def trace_steps(
-    model: Model,
-    state: State,
+    model: Movable,
+    state: Start,
     *,
     dt: float,
     duration: float,
@@ -95,7 +100,7 @@ def trace_steps(
     ----------
     model, state, dt, duration, compliance, constraints, u, force : as in `step_through`.
     """
-    steps: list[ConstraintForces] = []
+    model, steps = as_model(model), list[ConstraintForces]()
 
     def forces(system: ConstrainedSystem, warm: ConstraintForces | None) -> ConstraintForces:
         steps.append(solve(system, warm=warm))

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,9 +31,10 @@ from routh.constraints import (
 )
 from routh.constraints.types import Constraint, StateConstraint
 from routh.laws import ImpactLaw, ImpactResult
-from routh.models.base import Model, SpringyModel, State, fitting_state
+from routh.models.base import Model, SpringyModel, State
 from routh.models.mujoco.model import MujocoModel
 from routh.models.simultaneity import Simultaneity, time_to_contact
+from routh.models.wrapping import as_model, start_of
 from routh.sim.compiled_steps import March, suits
 from routh.sim.event_driven import generator
 from routh.sim.futures import Bundle
@@ -40,6 +42,9 @@ from routh.sim.robot_steps import RobotMarch
 from routh.sim.trajectory import Event, Trajectory, contact_changes
 from routh.status import Status
 from routh.validation import Array, Options, deadline_of, integer, real, real_array
+
+if TYPE_CHECKING:
+    from routh.models.wrapping import Movable, Start
 
 MOST_IMPACTS = 100  # within one step
 _REFINED = 4  # corrections of the time of a touch, which is not linear where bodies turn
@@ -220,8 +225,8 @@ def constraint_forces(system: ConstrainedSystem, warm: ConstraintForces | None) 
 
 
 def step_through(
-    model: Model,
-    state: State,
+    model: Movable,
+    state: Start,
     *,
     dt: float,
     duration: float,
@@ -244,7 +249,7 @@ def step_through(
 
     Parameters
     ----------
-    model : what moves.
+    model : what moves; robots of MuJoCo and Pinocchio as in `routh.simulate`.
     state : from where.
     dt : the step, s.
     duration : time to simulate, s; the number of steps is rounded to the nearest.
@@ -264,7 +269,8 @@ def step_through(
     record_every : keep each so-manieth step, and the last.
     budget : s of waiting allowed; the motion up to then is returned, its last status OUT_OF_TIME.
     """
-    deadline = deadline_of(budget)
+    model = as_model(model)
+    begin, deadline = start_of(model, state), deadline_of(budget)
     h = real("dt", dt, above=0.0)
     impacts = None
     if law is not None:
@@ -272,6 +278,8 @@ def step_through(
             raise ValueError(
                 "law: got one with constraints, which impact laws do not know; wanted contacts only"
             )
+        if isinstance(model, MujocoModel):
+            model.check_impacts()
         impacts = StepImpacts(model, law, generator(seed, stream), Simultaneity(window=window), h)
         compliance = replace(compliance, anticipate=True)
     elif window is not None:
@@ -281,11 +289,11 @@ def step_through(
     build = partial(from_model, model, dt=h, compliance=compliance, constraints=tuple(constraints))
     check_names(model, constraints)
     if impacts is None and rule is constraint_forces and suits(model, compliance, constraints):
-        quick = _march(model, compliance, constraints, [fitting_state(model, state)], u, (h, steps, every))
+        quick = _march(model, compliance, constraints, [begin], u, (h, steps, every))
         return quick.alone(u, force, deadline)
     recorder = StepRecorder(model)
     memory = np.zeros((len(model.contacts), model.nt)) if compliance.remembers else None
-    now, last, inputs = fitting_state(model, state), None, None
+    now, last, inputs = begin, None, None
     for step in range(steps):
         if time.monotonic() >= deadline:
             recorder.stop(now.t, "the time allowed by budget= ran out")
@@ -303,9 +311,9 @@ def step_through(
         last = rule(system if impacts is None else impacts.without_collisions(system, now), last)
         recorder.count(last)
         if impacts is None:
-            now = State(model.integrate(now.q, last.v, h), last.v, state.t + (step + 1) * h)  # D19 (36)
+            now = State(model.integrate(now.q, last.v, h), last.v, begin.t + (step + 1) * h)  # D19 (36)
         else:
-            now = impacts.move(system, now, last.v, state.t + (step + 1) * h - now.t, recorder)
+            now = impacts.move(system, now, last.v, begin.t + (step + 1) * h - now.t, recorder)
         if not max(np.abs(now.q).max(initial=0.0), np.abs(now.v).max(initial=0.0)) < _BEYOND:
             recorder.stop(before.t, f"a position or velocity went beyond {_BEYOND:g}", Status.NUMERICAL)
             now = before
@@ -344,8 +352,8 @@ def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
 
 
 def step_through_many(
-    model: Model,
-    states: Sequence[State],
+    model: Movable,
+    states: Sequence[Start],
     *,
     dt: float,
     duration: float,
@@ -370,13 +378,14 @@ def step_through_many(
     threads : how many; None: as many as there are processors.
     budget : s of waiting allowed for all; motions end where they are, their last status OUT_OF_TIME.
     """
+    model = as_model(model)
     deadline, h = deadline_of(budget), real("dt", dt, above=0.0)
     steps = round(real("duration", duration, at_least=0.0) / h)
     every = max(steps, 1) if record_every is None else integer("record_every", record_every, at_least=1)
     if threads is not None:
         integer("threads", threads, at_least=1)
     check_names(model, constraints)
-    begins, inputs = [fitting_state(model, state) for state in states], None
+    begins, inputs = [start_of(model, state) for state in states], None
     if u is not None:  # (n, P, nu) of the first P steps; later ones have the last
         n = len(begins)
         wanted = f"shape (nu,), ({n}, nu) or ({n}, {steps}, nu)"

@@ -2,7 +2,8 @@
 
 Every sample and every interval between samples is held against HP23 (53) with the model alone:
 
-* nowhere penetration (Lemma 4), and ``ds = dt + sum of normal impulse`` with rates in [0, 1];
+* nowhere penetration (Lemma 4), and ``ds = dt + sum of normal impulse`` with rates in [0, 1]; a MuJoCo model
+  is looked at a second time, by MuJoCo's own collision detection;
 * smooth intervals: forces push, lie in the friction cone, dissipate most (12), (16), act only at closed
   contacts that do not separate; and the acceleration in the middle of the interval, from the states at its
   ends, lies in the set of (53), found by non-negative least squares without the recorded forces;
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,10 +30,14 @@ from routh import tolerances
 from routh.friction.cones import facet_directions
 from routh.models.base import Model, slope_at_zero
 from routh.models.simultaneity import TOUCHING
+from routh.models.wrapping import as_model
 from routh.results import PathKind
 from routh.sim.trajectory import Event, Trajectory
 from routh.text import for_terminal
 from routh.validation import Array, Options
+
+if TYPE_CHECKING:
+    from routh.models.wrapping import Movable
 
 _ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
 _TURNS = 8  # parts of an interval over which rotations are added up
@@ -543,7 +549,7 @@ def _rests(e: Evidence, k: int) -> np.ndarray:
     return np.array([closed & (velocity[:, 0] <= noise), np.linalg.norm(velocity[:, 1:], axis=1) <= noise])
 
 
-def verify(model: Model, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:
+def verify(model: Movable, trajectory: Trajectory, *, control: Control | None = None) -> Verdict:
     """Hold a trajectory of `routh.simulate` against HP23 (53), sample by sample.
 
     Contacts count as closed in an impact if they would have touched within the window of its event.
@@ -561,8 +567,9 @@ def verify(model: Model, trajectory: Trajectory, *, control: Control | None = No
         for i in bad:
             book.note("finite numbers", i, np.inf, 1.0)
         return book
-    evidence = Evidence(model, trajectory, control)
+    evidence = Evidence(as_model(model), trajectory, control)
     _check_samples(evidence)
+    _check_unlisted(evidence)
     special = {"zeno": check_accumulation, "settle": check_settling}
     skips = {event.index: event for event in trajectory.events if event.kind in special}
     for i in range(1, len(trajectory)):
@@ -588,6 +595,18 @@ def _check_samples(e: Evidence) -> None:
         rounding = 1e-12 * max(1.0, e.s[i])
         e.book.note("augmented time", i, abs(ds - dt - normal), rounding)
         e.book.note("time rate", i, max(-dt, dt - ds), rounding)
+
+
+def _check_unlisted(e: Evidence) -> None:
+    """Where the model can look a second time, by other means than its gaps: nothing overlaps unseen."""
+    look = getattr(e.model, "second_look", None)
+    if look is None:
+        return
+    found = look()
+    for i, (q, gaps) in enumerate(zip(e.trajectory.q, e.gaps, strict=True)):
+        unseen, odd = found.at(q, gaps)
+        e.book.note("overlap that no contact knows", i, unseen, tolerances.VERIFY_OVERLAP * e.reach[i])
+        e.book.note("friction of the contacts that were looked for again", i, odd, tolerances.RANK)
 
 
 def _check_energy(e: Evidence) -> None:

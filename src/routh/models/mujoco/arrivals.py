@@ -11,7 +11,6 @@ handled is not handled twice: closed or handled, it can close again only after i
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 from routh.compiling import bound, kernel
 from routh.compiling.foreign import Foreign
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
+from routh.models.mujoco.pairs import gap_is_beyond_margin, overridden
 from routh.models.mujoco.rows import Seen, Tree, make_rows
 from routh.models.mujoco.states import Watcher, empty_made, empty_seen
 from routh.models.robot import Labels, distinct_names
@@ -95,7 +95,7 @@ class Lookout:
         self, model: MjModel, data: MjData, *, rules: Simultaneity, threshold: float, least: int, limits: bool
     ) -> None:
         mujoco = engine()
-        if int(model.opt.enableflags) & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE):
+        if overridden(model):
             raise ModelError("model: overrides the margins of all contacts; wanted contacts with their own")
         if np.any(data.eq_active):
             raise ModelError("model: has active equality constraints; wanted none while impacts are replaced")
@@ -125,7 +125,7 @@ class Lookout:
         ahead = max(2.0 * float(model.opt.timestep), _AHEAD)
         _reach_out(own, self.rules.near + _FASTEST * max(ahead, self.rules.horizon))
         self._rules[UNSEEN] = ahead
-        self._watcher = Watcher(own.wide, own.data, self.rules, self._limits, states=1)
+        self._watcher = Watcher(own.wide, own.data, self.rules, self._limits, model=model, states=1)
         self._labels, tree = self._watcher.labels(), self._watcher.tree
         margin = np.asarray(model.jnt_margin)[tree.limits[:, 0]][:, None] * [1.0, -1.0]
         self._tree = tree._replace(range=tree.range + margin)
@@ -225,7 +225,7 @@ def _digest(model: MjModel) -> tuple[bytes | float, ...]:
 def _reach_out(own: Workspace, reach: float) -> None:
     """Let contacts be found from afar, each with the distance at which its force begins as it was."""
     wide = own.wide
-    beyond = _gap_is_beyond_margin()
+    beyond = gap_is_beyond_margin()
     share = 0.5 if beyond else 1.0  # of two geoms: their sum, or the larger
     for field in ("geom_gap",) if beyond else ("geom_gap", "geom_margin"):
         getattr(wide, field)[:] += share * reach
@@ -233,20 +233,6 @@ def _reach_out(own: Workspace, reach: float) -> None:
         getattr(wide, field)[:] += reach
     if hasattr(wide, "body_margin"):
         wide.body_margin[:] += reach
-
-
-@cache
-def _gap_is_beyond_margin() -> bool:
-    """Whether MuJoCo finds contacts up to margin + gap, summed over the pair (newer), or up to the margin."""
-    mujoco = engine()
-    xml = (
-        "<mujoco><worldbody><geom type='plane' size='1 1 1' gap='0.2'/><body pos='0 0 1.3'><freejoint/>"
-        "<geom size='1' gap='0.2'/></body></worldbody></mujoco>"
-    )
-    model = mujoco.MjModel.from_xml_string(xml)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    return bool(data.ncon > 0)
 
 
 # columns of the memory

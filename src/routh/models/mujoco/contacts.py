@@ -1,21 +1,18 @@
-"""Contacts and limits of a MuJoCo state as rows of an impact problem, and what such rows cannot represent."""
+"""Contacts and limits of a MuJoCo state as rows of an impact problem."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from routh.models.mujoco.engine import Near, engine
-from routh.models.regime import spring_of
-from routh.models.robot import ContactRow, RobotContact, listed
+from routh.models.robot import ContactRow, RobotContact
 from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjContact, MjData, MjModel
-
-_DAMPED = 0.8  # damping ratio below which a contact bounces: exp(-pi 0.8 / 0.6) = 0.015 of the speed
 
 
 def geom_name(model: MjModel, geom: int) -> str:
@@ -147,46 +144,3 @@ def _side(near: Near, word: str, index: int, row: Array) -> str:
 def equality_rows(near: Near) -> Array:
     """Rows of the equality constraints that are active, (ne, nv)."""
     return near.J[near.kind == int(engine().mjtConstraint.mjCNSTR_EQUALITY)]
-
-
-def unrepresented(near: Near, pairs: Collection[tuple[str, str]]) -> list[str]:
-    """One sentence part per thing that is left out; ``pairs`` are the geoms of the contacts that are kept.
-
-    Finite forces (joint friction, damping, springs, actuators, fluid) do no work in an instant: they are
-    rightly absent and not listed.
-    """
-    model, data = near.model, near.data
-    notes: dict[str, list[str]] = {}
-    for contact in near_contacts(data):
-        if min(contact.geom) < 0:
-            notes.setdefault("contacts of flexible bodies", []).append(f"flex {int(max(contact.flex))}")
-            continue
-        first, second = (geom_name(model, int(geom)) for geom in contact.geom)
-        if (first, second) in pairs:
-            for what in of_contact(contact):
-                notes.setdefault(what, []).append(f"{second}/{first}")
-    if adhesive := adhesion_actuators(model):
-        notes["adhesion"] = adhesive
-    return [f"{what} ({listed(where)})" for what, where in notes.items()]
-
-
-def of_contact(contact: MjContact) -> list[str]:
-    """What a contact has that Coulomb's cone has not."""
-    found = []
-    if contact.dim >= 4 and contact.friction[2] > 0.0:
-        found.append("torsional friction")
-    if contact.dim >= 6 and np.any(contact.friction[3:5] > 0.0):
-        found.append("rolling friction")
-    if np.any(np.asarray(getattr(contact, "surfacevel", 0.0)) != 0.0):  # MuJoCo 4
-        found.append("moving surfaces")
-    if np.any(np.asarray(getattr(contact, "adhesion", 0.0)) != 0.0):  # MuJoCo 4
-        found.append("adhesion of contacts")
-    if spring_of(contact.solref[:2])[1] < _DAMPED:
-        found.append("underdamped solref, which bounces: give restitution= instead")
-    return found
-
-
-def adhesion_actuators(model: MjModel) -> list[str]:
-    """Actuators that pull bodies to what they touch, by name."""
-    pulling = np.asarray(model.actuator_trntype)[: model.nu] == int(engine().mjtTrn.mjTRN_BODY)
-    return [named(model, "actuator", int(i)) for i in np.flatnonzero(pulling)]

@@ -183,17 +183,21 @@ def follow(own: Workspace, model: MjModel) -> None:
 
 def widen(wide: MjModel, reach: float) -> None:
     """Margins of ``reach`` for everything, and no features that hide contacts."""
-    mujoco = engine()
     for owner in ("geom", "pair", "body", "flex", "jnt", "tendon"):
         for field, value in ((f"{owner}_margin", reach), (f"{owner}_gap", 0.0)):
             if hasattr(wide, field):
                 getattr(wide, field)[:] = value
     wide.opt.o_margin = reach
-    wide.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    wide.opt.jacobian = engine().mjtJacobian.mjJAC_DENSE
+    hide_nothing(wide)
+
+
+def hide_nothing(own: MjModel) -> None:
+    """Switch off what lets bodies sleep or hides contacts from a model that is one's own."""
     for name in _IGNORED_FLAGS:
-        bit = getattr(mujoco.mjtEnableBit, name, None)
+        bit = getattr(engine().mjtEnableBit, name, None)
         if bit is not None:
-            wide.opt.enableflags &= ~int(bit)
+            own.opt.enableflags &= ~int(bit)
 
 
 def point_velocities(model: MjModel, data: MjData, bodies: np.ndarray, points: Array) -> Array:

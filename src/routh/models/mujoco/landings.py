@@ -41,9 +41,11 @@ from routh.models.mujoco.engine import (
     widen,
     workspace,
 )
+from routh.models.mujoco.features import IMPACT, TIPPING, notes_on, of_pair, refuse
 from routh.models.mujoco.files import state
 from routh.models.mujoco.problem import build
 from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
+from routh.models.robot import listed, tell_unrepresented
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
 from routh.status import ModelError
 from routh.validation import Array, real
@@ -97,6 +99,7 @@ def landing(
     """
     pose, moving = posture or Posture(), motion or Motion()
     speed = real("drop", drop, above=0.0)
+    refuse(model, IMPACT)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data)
     take_posture(model, data, root, pose)
@@ -113,6 +116,7 @@ def landing(
         past_limit=past_limit,
     )
     problem = build(model, data, rules, pairs=None if self_contacts else _OuterPairs(model, root))
+    tell_unrepresented("impact", problem.unrepresented)
     sunk = float((data.qpos - before) @ root.down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     q, v = np.array(data.qpos), np.array(data.qvel)
@@ -329,14 +333,24 @@ def touchdowns(
     data: MjData | None = None,
     deepest: float | None = DEEPEST,
 ) -> Iterator[Touchdown | ValueError]:
-    """One by one; an error where a state has none."""
-    return touchdown_of_each(_Touchdowns(model, data, window, deepest), qpos, qvel)
+    """One by one; an error where a state has none. What makes tipping another question is refused."""
+    refuse(model, TIPPING)
+    tell_unrepresented("tipping", notes_on(model, TIPPING))
+    return touchdown_of_each(_Touchdowns(model, data, window, deepest, tells=True), qpos, qvel)
 
 
 class _Touchdowns:
     """Makes touch-downs of the states of one model; keeps what they share."""
 
-    def __init__(self, model: MjModel, data: MjData | None, window: float, deepest: float | None) -> None:
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData | None,
+        window: float,
+        deepest: float | None,
+        *,
+        tells: bool = False,
+    ) -> None:
         mujoco = engine()
         self.model, self.window, self.deepest = model, window, deepest
         self.data = mujoco.MjData(model)
@@ -349,6 +363,7 @@ class _Touchdowns:
         self.still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] == 0  # (ngeom,) bool
         self.held = tuple(name for j, name in enumerate(joint_names(model)) if j != self.root.joint)
         self._own, self._reach = workspace(model, 0.0), 0.0
+        self._tells, self._told = tells, set[tuple[int, int]]()  # pairs of geoms whose contacts were judged
         timestep = 0.0 if switched_off(model, "REFSAFE") else float(model.opt.timestep)
         self._name = cache(partial(geom_name, model))
         # most states have the same springs
@@ -403,6 +418,8 @@ class _Touchdowns:
         J = second[:, None, None] * rigid_jacobians(pos, frame, motion)
         if (sliding != mu[:, None]).any():  # friction differs by direction
             J[:, 1:] *= np.where(mu > 0.0, sliding.T / np.where(mu > 0.0, mu, 1.0), 1.0).T[:, :, None]
+        if self._tells:
+            self._tell(near, kept.tolist())
         springs = self._springs(np.array(contact.solref)[kept].tobytes())
         pairs = [(self._name(a), self._name(b)) for a, b in geoms[kept].tolist()]
         named = [f"{b}/{a}" for a, b in pairs]
@@ -418,6 +435,19 @@ class _Touchdowns:
             *springs,
         )
 
+    def _tell(self, near: Near, kept: Sequence[int]) -> None:
+        """Warn of what contacts have that is not represented, once for each pair."""
+        notes: dict[str, list[str]] = {}
+        for k in kept:
+            found = near.data.contact[k]
+            first, second = map(int, found.geom)
+            if (first, second) in self._told:
+                continue
+            self._told.add((first, second))
+            for what in of_pair(self.model, found, TIPPING):
+                notes.setdefault(what, []).append(f"{self._name(second)}/{self._name(first)}")
+        tell_unrepresented("tipping", [f"{what} ({listed(where)})" for what, where in notes.items()])
+
 
 def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regime:
     """Whether the set of outcomes is the right model of a landing: by when its contacts close and how they
@@ -431,7 +461,8 @@ def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regim
     data.qpos[:] = landing.qpos
     engine().mj_kinematics(model, data)
     if find_root(model, data).kind == "free":
-        down = next(touchdowns(model, landing.qpos[None], landing.qvel[None], window=landing.window))
+        make = _Touchdowns(model, None, landing.window, DEEPEST)
+        down = next(touchdown_of_each(make, landing.qpos[None], landing.qvel[None]))
         if isinstance(down, Touchdown):
             return down.regime(landing.window, unevenness)
     near = look_around(model, data, float(problem.dist.max()) + TOUCHING)

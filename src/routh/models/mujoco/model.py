@@ -11,10 +11,20 @@ from numpy.typing import ArrayLike
 
 from routh import tolerances
 from routh.models.base import ContactInfo, SpringRows, State, WithImpacts, slope_at_zero
-from routh.models.mujoco.contacts import adhesion_actuators, geom_name, single_joints
-from routh.models.mujoco.engine import engine, mass_matrix, point_velocities, refuse_still, switched_off
+from routh.models.mujoco.contacts import geom_name, single_joints
+from routh.models.mujoco.engine import (
+    engine,
+    hide_nothing,
+    mass_matrix,
+    point_velocities,
+    refuse_still,
+    switched_off,
+)
+from routh.models.mujoco.features import BOUNCES, SIMULATE, STEPS, notes_on, refusal_of, refuse
 from routh.models.mujoco.ground import Ground, Limits
-from routh.models.mujoco.springs import Springs, equality_names, refuse
+from routh.models.mujoco.pairs import pairs_within_trees
+from routh.models.mujoco.second_look import SecondLook
+from routh.models.mujoco.springs import Springs
 from routh.models.mujoco.touches import (
     CORNERS,
     FAR,
@@ -22,15 +32,16 @@ from routh.models.mujoco.touches import (
     Faces,
     Places,
     Touch,
-    flat_pairs,
+    face_pairs,
     tangents,
+    tangents_over,
     touches,
 )
 from routh.models.robot import SIDES, listed, restitution_of, tell_unrepresented
 from routh.models.spatial.rotations import skew
 from routh.problem import ImpactProblem
 from routh.status import ModelError
-from routh.validation import Array, real_array
+from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -48,12 +59,14 @@ class MujocoModel(WithImpacts):
     MuJoCo; actuators act where ``u`` (``ctrl``) is given. Contacts are listed in advance (see
     `routh.models.mujoco.touches`); joint limits are contacts without friction whose gaps are in m or rad. A
     robot that moves in one plane has planar contacts. What is not represented is named in an
-    `UnrepresentedWarning`.
+    `UnrepresentedWarning`; what would make motions wrong is refused by name (see
+    `routh.models.mujoco.features`, which tells of everything that a model can hold).
 
-    `routh.step_through` also follows equality constraints, friction of joints and tendons, and limits of
-    tendons and ball joints; it solves for them, for springs and dampers and for servos at the end of each
-    step, however stiff they are (see `routh.models.mujoco.springs`). ``rows`` names them. `routh.simulate`
-    refuses equality constraints and names in a warning what else it leaves out.
+    `routh.step_through` also follows heightfields, equality constraints, friction of joints and tendons, and
+    limits of tendons and ball joints; it solves for them, for springs and dampers and for servos at the end
+    of each step, however stiff they are (see `routh.models.mujoco.springs`). ``rows`` names them.
+    `routh.simulate` refuses equality constraints and heightfields and names in a warning what else it leaves
+    out.
 
     Parameters
     ----------
@@ -80,24 +93,27 @@ class MujocoModel(WithImpacts):
         stiffness: float | str = 1e10,
     ) -> None:
         mujoco = engine()
-        refuse(model)
+        refuse(model, STEPS)
         own = copy.copy(model)
+        hide_nothing(own)
         self.springs = Springs(model, stiffness)
-        self.equalities = equality_names(model)
         self.rows = self.springs.rows_by_name()
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         own.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
-        self.mujoco, self._data = own, mujoco.MjData(own)
+        self.mujoco, self._data, self._flags = own, mujoco.MjData(own), int(model.opt.disableflags)
         self._last, self._placed = b"", False  # the configuration there; whether its contacts are known
         self.nq, self.nv, self.nu = int(own.nq), int(own.nv), int(own.nu)
         self.coordinates = _coordinates(own)
-        found, notes = (
-            ([], []) if switched_off(model, "CONTACT", "CONSTRAINT") else touches(own, self_contacts)
-        )
+        without = switched_off(model, "CONTACT", "CONSTRAINT")
+        found, notes, named = ([], [], {}) if without else touches(own, self_contacts)
         self._plane = _plane_of_motion(own, self._data)
         self.nt = 1 if self._plane is not None else 2
         self._touches = self._movable(found)
-        flat = flat_pairs(own, self._touches)
+        kept = {(touch.geom1, touch.geom2) for touch in self._touches}
+        self._unseen = {(touch.geom1, touch.geom2) for touch in found} - kept
+        if not self_contacts:
+            self._unseen |= pairs_within_trees(own)
+        flat = face_pairs(own, self._touches)
         shapes = {(t.geom1, t.geom2): t for t, one in zip(self._touches, flat, strict=True) if one}
         pairs = [touch for (a, b), touch in shapes.items() if a < b or (b, a) not in shapes]
         self.faces = Faces(model, pairs, self._plane) if pairs else None
@@ -136,12 +152,26 @@ class MujocoModel(WithImpacts):
         self.contacts = tuple(ContactInfo(*one, float(e)) for one, e in zip(told, elastic, strict=True))
         self.by_faces = np.concatenate([flat, np.zeros(len(ends), dtype=bool)])  # (nc,) bool
         self._single = [note for note in notes if note.endswith((ONE_POINT, CORNERS))]
-        sticky = [f"adhesion ({listed(pulling)})"] if (pulling := adhesion_actuators(own)) else []
-        self.unrepresented = (*(note for note in notes if note not in self._single), *sticky)
+        self._no_impacts = refusal_of(model, SIMULATE)
+        left_out = notes_on(model, STEPS)
+        self._left_out = [note for note in notes_on(model, SIMULATE) if note not in left_out]
+        elastic_pairs = {info.name.split("#")[0] for info in self.contacts if info.restitution > 0.0}
+        named[BOUNCES] = [pair for pair in named.get(BOUNCES, []) if pair not in elastic_pairs]
+        contacts = [f"{what} ({listed(pairs)})" for what, pairs in named.items() if pairs]
+        self.unrepresented = (*(note for note in notes if note not in self._single), *contacts, *left_out)
         tell_unrepresented("motion", self.unrepresented)
 
     def state(self, data: MjData) -> State:
-        """The state of an MjData."""
+        """The state of an MjData, whose mocap poses and active constraints must be those of the model."""
+        own = self._data
+        for name in ("mocap_pos", "mocap_quat", "eq_active"):
+            if not np.array_equal(getattr(data, name), getattr(own, name)):
+                raise ModelError(
+                    f"{name}: differs from the model's own, which alone motions know; wanted it in the model "
+                    "(body_pos, body_quat, eq_active0)"
+                )
+        pushed = [name for name in ("qfrc_applied", "xfrc_applied") if np.any(getattr(data, name))]
+        tell_unrepresented("motion", pushed)
         return State(data.qpos, data.qvel, float(data.time))
 
     def mass(self, q: ArrayLike) -> Array:
@@ -165,7 +195,7 @@ class MujocoModel(WithImpacts):
         bias = data.qfrc_bias - data.qfrc_passive
         if u is None:
             return np.array(bias)
-        data.ctrl[:] = real_array("u", u, [(self.nu,)], f"shape ({self.nu},), MuJoCo's ctrl")
+        data.ctrl[:] = self.springs.checked(u)
         mujoco.mj_fwdActuation(self.mujoco, data)
         return np.asarray(bias - data.qfrc_actuator)
 
@@ -176,15 +206,21 @@ class MujocoModel(WithImpacts):
         force, rows = self.springs.terms(state, dt, u)
         return force, rows if self.faces is None else [*rows, self.faces.at(state.q)]
 
+    def check_impacts(self) -> None:
+        """Raise where the model holds what the impacts of a motion cannot follow."""
+        if self._no_impacts:
+            raise ModelError(self._no_impacts)
+
     def check_events(self) -> None:
         """Raise or warn where the model holds what only `routh.step_through` follows."""
-        self._refuse_equalities("`routh.simulate`", "`routh.step_through`")
-        left = {
-            "friction in joints (frictionloss)": "joint friction",
-            "limits of tendons and balls": "limits",
-        }
-        told = [f"{what}: {listed(self.rows[group])}" for what, group in left.items() if group in self.rows]
-        tell_unrepresented("motion", [*self._single, *told])
+        self.check_impacts()
+        tell_unrepresented("motion", [*self._single, *self._left_out])
+
+    def second_look(self) -> SecondLook:
+        """Another way to look for contacts: MuJoCo's own."""
+        model = copy.copy(self.mujoco)
+        model.opt.disableflags = self._flags
+        return SecondLook(model, self._touches, self._unseen)
 
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
@@ -320,15 +356,8 @@ class MujocoModel(WithImpacts):
         self, state: State, *, window: float | None = None, gap: float | None = None
     ) -> ImpactProblem:
         """The impact of all simultaneous contacts at ``state``, see `routh.models.impact_problem`."""
-        self._refuse_equalities("the impact of a `MujocoModel`", "`routh.models.mujoco.problem`")
+        self.check_impacts()
         return super().problem(state, window=window, gap=gap)
-
-    def _refuse_equalities(self, what: str, other: str) -> None:
-        if self.equalities:
-            raise ModelError(
-                f"model: has equality constraints ({listed(self.equalities)}), which {what} cannot follow; "
-                f"wanted none, or {other}"
-            )
 
     def _at(self, q: ArrayLike) -> None:
         """Bring the workspace to a configuration; nothing is done where it is there already."""
@@ -375,7 +404,18 @@ class MujocoModel(WithImpacts):
             along = tangents(where.normal)
         else:
             along = where.normal[:, None, :] @ skew(-self._plane)  # plane x normal
+        if where.skewed:
+            self._scale(where, along)
         return np.concatenate([where.normal[:, None, :], along], axis=1)
+
+    def _scale(self, where: Places, along: Array) -> None:
+        """Make round cones of those of friction that differs by direction: its weaker tangent is scaled."""
+        rows = np.flatnonzero((where.scale != 1.0).any(axis=1))
+        own = where.scale[rows, :, None] * tangents_over(where.normal[rows])  # (n, 2, 3)
+        if self._plane is None:
+            along[rows] = own
+        else:  # the strength of friction along the one direction that there is
+            along[rows] *= np.linalg.norm(own @ along[rows].transpose(0, 2, 1), axis=1)[:, :, None]
 
     def _rows(self, where: Places) -> Array:
         """Velocity of the second shape's point less that of the first's, along normal and tangents."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.batch import empty_arrays
-from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows, unrepresented
+from routh.models.mujoco.contacts import contact_rows, equality_rows, limit_rows
 from routh.models.mujoco.engine import (
     Near,
     engine,
@@ -20,6 +20,7 @@ from routh.models.mujoco.engine import (
     refuse_still,
     take_environment,
 )
+from routh.models.mujoco.features import IMPACT, refuse, unrepresented
 from routh.models.robot import (
     CONTACT,
     NOT_FINITE,
@@ -96,6 +97,7 @@ def build(
 ) -> RobotProblem:
     """`problem` without the warning; ``unrepresented`` says the same. ``pairs``: of these geoms only."""
     refuse_still(model)
+    refuse(model, IMPACT)
     real_array("qpos", data.qpos, [(model.nq,)])
     qvel = real_array("qvel", data.qvel, [(model.nv,)])
     reach, later = reach_at(model, data, rules), list[ContactRow]()
@@ -106,7 +108,7 @@ def build(
     M, rows = mass_matrix(near.model, near.data), _rows(near, rules, pairs)
     candidates = assemble(M, qvel, rows, rules, equality=equality_rows(near), later=later)
     present = {_pair(contact) for contact in candidates.contacts}
-    notes = (*unrepresented(near, present), *candidates.unrepresented)
+    notes = (*unrepresented(model, near, present), *candidates.unrepresented)
     return RobotProblem(candidates, candidates.contacts, candidates.basis, candidates.qvel, notes)
 
 
@@ -157,6 +159,7 @@ def problems(
     rules = Rules(window=window, gap=gap, limits=limits, deepest=deepest, past_limit=past_limit)
     positions, velocities = state_arrays({"qpos": (qpos, int(model.nq)), "qvel": (qvel, int(model.nv))})
     workers = integer("processes", processes, at_least=1)
+    refuse(model, IMPACT)
     build_batch = _watched if _can_watch(model, data) else _one_by_one
     batch = build_batch(model, positions, velocities, data, rules, workers)
     batch.set_restitution(restitution)

@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 from routh.models.base import SpringRows, State
 from routh.models.mujoco.contacts import joint_names, named
 from routh.models.mujoco.engine import OwnData, engine, switched_off, widen
+from routh.models.mujoco.features import EQUALITY_ROWS, adhesion_actuators, pulls
+from routh.models.robot import listed
 from routh.status import ModelError
 from routh.validation import Array, real, real_array
 
@@ -27,40 +29,6 @@ if TYPE_CHECKING:
 _FAR = 1e10  # m or rad: every limit has its rows, however far away
 _DAMPED = 1.0  # N s/m or N m s/rad, of rows that are to be rigid: D19's
 _STEP = 1e-4  # share of a unit of motion in differences of rows along a velocity
-_ROWS = {"mjEQ_CONNECT": 3, "mjEQ_WELD": 6, "mjEQ_JOINT": 1, "mjEQ_TENDON": 1}
-
-
-def refuse(model: MjModel) -> None:
-    """Raise where a state has more than positions and velocities, or bodies are no rigid ones."""
-    mujoco = engine()
-    if getattr(model, "nflex", 0):
-        raise ModelError("model: has flexible bodies (flex); wanted rigid bodies only")
-    kinds = {int(getattr(mujoco.mjtEq, name)) for name in _ROWS}
-    for i in range(model.neq):
-        if int(model.eq_type[i]) not in kinds:
-            raise ModelError(
-                f"{named(model, 'equality', i)}: is an equality constraint of type "
-                f"{int(model.eq_type[i])}; wanted connect, weld, joint or tendon"
-            )
-    delays = getattr(model, "actuator_delay", np.zeros(model.nu))
-    for i in range(len(model.actuator_dyntype)):
-        name = named(model, "actuator", i)
-        if int(model.actuator_dyntype[i]) != int(mujoco.mjtDyn.mjDYN_NONE):
-            raise ModelError(
-                f"{name}: is an actuator with a state of its own (activation); wanted one without dyntype"
-            )
-        if delays[i]:
-            raise ModelError(f"{name}: is an actuator with a delay of {delays[i]:g} s; wanted none")
-    for field, word in (("jnt", "joint"), ("tendon", "tendon")):
-        yields = np.flatnonzero(np.asarray(getattr(model, f"{field}_plasticadr", -1)) >= 0)
-        if len(yields):
-            owner = named(model, word, int(yields[0]))
-            raise ModelError(f"{owner}: is a {word} with a plastic spring (springyield); wanted none")
-
-
-def equality_names(model: MjModel) -> tuple[str, ...]:
-    """The active equality constraints by name; those that have none are numbered."""
-    return tuple(named(model, "equality", int(i)) for i in np.flatnonzero(model.eq_active0))
 
 
 class Springs(OwnData):
@@ -85,6 +53,8 @@ class Springs(OwnData):
         self._joints, self._tendons, self._servos = _Joints(own), _Tendons(own), _Servos(own)
         self._key, self.names = _layout(own)
         self.data = mujoco.MjData(own)
+        place = np.asarray(getattr(own, "actuator_ctrladr", np.arange(own.nu)))  # of the inputs
+        self._pulling = place[pulls(own)]
         kinds = mujoco.mjtConstraint
         # rows of joints and of tendons that add joints up are the same everywhere
         first_wraps = np.asarray(own.wrap_type)[np.asarray(own.tendon_adr)]
@@ -122,7 +92,15 @@ class Springs(OwnData):
 
     def checked(self, u: ArrayLike) -> Array:
         """Inputs (nu,), if they are."""
-        return real_array("u", u, [(self.model.nu,)], f"shape ({self.model.nu},), MuJoCo's ctrl")
+        inputs = real_array("u", u, [(self.model.nu,)], f"shape ({self.model.nu},), MuJoCo's ctrl")
+        self.refuse_pull(inputs)
+        return inputs
+
+    def refuse_pull(self, inputs: Array) -> None:
+        """Raise where inputs (..., nu) pull bodies to what they touch: no contact here can."""
+        if len(self._pulling) and np.any(inputs[..., self._pulling] != 0.0):
+            names = listed(adhesion_actuators(self.model))
+            raise ModelError(f"u: got an input of adhesion ({names}); wanted 0: contacts cannot pull")
 
     def at(self, q: Array, v: Array, dt: float, u: Array | None) -> tuple[Array, list[SpringRows]]:
         """`terms` of numbers that have been checked; the data are then at that state."""
@@ -385,7 +363,7 @@ def _layout(model: MjModel) -> tuple[np.ndarray, tuple[str, ...]]:
     """MuJoCo's constraint rows by type, number and place, (n, 3), sorted; and what they belong to."""
     mujoco, joints = engine(), joint_names(model)
     kinds = mujoco.mjtConstraint
-    sizes = {int(getattr(mujoco.mjtEq, name)): size for name, size in _ROWS.items()}
+    sizes = {int(getattr(mujoco.mjtEq, name)): size for name, size in EQUALITY_ROWS.items()}
     tendons = [named(model, "tendon", i) for i in range(model.ntendon)]
     found: list[tuple[int, int, int, str]] = []
 

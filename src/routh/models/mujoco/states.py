@@ -11,14 +11,13 @@ import numpy as np
 
 from routh import tolerances
 from routh.models.mujoco.contacts import (
-    adhesion_actuators,
     geom_name,
     joint_names,
     near_contacts,
-    of_contact,
     single_joints,
 )
 from routh.models.mujoco.engine import check_capacity, engine, switched_off, take_environment, workspace
+from routh.models.mujoco.features import IMPACT, notes_on, of_pair
 from routh.models.mujoco.rows import Made, Seen, Tree, fastest_point, make_rows
 from routh.models.robot import CONTACT, Labels
 from routh.models.simultaneity import Rules, Simultaneity
@@ -50,9 +49,17 @@ class Watcher:
     """A model's workspace with buffers for a chunk of states."""
 
     def __init__(
-        self, wide: MjModel, data: MjData, rules: Simultaneity, limits: bool, *, states: int = STATES
+        self,
+        wide: MjModel,
+        data: MjData,
+        rules: Simultaneity,
+        limits: bool,
+        *,
+        model: MjModel,
+        states: int = STATES,
     ) -> None:
         mujoco = engine()
+        self.model = model  # whose margins are its own
         self.wide, self.data, self.rules = wide, data, rules
         self.reach = self._least = float(np.nextafter(rules.near, np.inf))  # m, how far the last look went
         self.limits = rules.near, rules.horizon, tolerances.RANK  # of `make_rows`
@@ -76,8 +83,9 @@ class Watcher:
         slide = int(engine().mjtJoint.mjJNT_SLIDE)
         units = ["m" if int(kind) == slide else "rad" for kind in self.wide.jnt_type]
         notes = {what: frozenset(where) for what, where in self.notes.items()}
-        adhesion = tuple(adhesion_actuators(self.wide))
-        return Labels(self.names, joint_names(self.wide), tuple(units), notes, adhesion)
+        return Labels(
+            self.names, joint_names(self.wide), tuple(units), notes, tuple(notes_on(self.model, IMPACT))
+        )
 
     def watch(self, qpos: Array, qvel: Array, states: np.ndarray) -> Iterator[WatchedRows]:
         """Look at some states of ``qpos`` (n, nq) and ``qvel`` (n, nv), and make rows of those that touch."""
@@ -168,7 +176,7 @@ class Watcher:
             for found in near_contacts(self.data):
                 first, second = (int(geom) for geom in found.geom)
                 if first * self.wide.ngeom + second == key:
-                    for what in of_contact(found):
+                    for what in of_pair(self.model, found):
                         name = f"{self.names[second]}/{self.names[first]}"
                         self.notes.setdefault(what, set()).add(name)
 
@@ -191,7 +199,7 @@ class Watch:
         engine().mj_resetData(own.wide, own.data)
         if self.data is not None:
             take_environment(own.data, self.data)
-        return Watcher(own.wide, own.data, self.rules, self.rules.limits)
+        return Watcher(own.wide, own.data, self.rules, self.rules.limits, model=self.model)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the watcher, whose buffers are MuJoCo's own."""

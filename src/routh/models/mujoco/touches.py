@@ -8,7 +8,7 @@ the spheres around them.
 
 Between other flat shapes (cylinders, meshes) that is one pair of points, which jumps where they lie on each
 other. A time step asks only what touches now: `Faces` are MuJoCo's own contacts of flat shapes, in a fixed
-number of rows.
+number of rows. So are those with heightfields, of which the distance function knows nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,9 +24,11 @@ import numpy as np
 
 from routh.compiling import kernel
 from routh.models.base import SpringRows
-from routh.models.mujoco.contacts import geom_name, near_contacts, relative_jacobian
-from routh.models.mujoco.engine import OwnData, engine, switched_off, widen
-from routh.models.robot import listed
+from routh.models.mujoco.contacts import friction, geom_name, near_contacts, relative_jacobian
+from routh.models.mujoco.engine import OwnData, engine, widen
+from routh.models.mujoco.features import SAMPLED, SIMULATE, TURNING_FRICTION, of_contact, of_type
+from routh.models.mujoco.pairs import pairs_that_collide
+from routh.models.spatial.rotations import cross
 from routh.status import ModelError
 from routh.validation import Array
 
@@ -41,6 +43,7 @@ _MOST_VERTICES, _DIRECTIONS = 64, 2000  # of a mesh over a plane; in which its c
 FAR = 0.02  # m, beyond which spheres around two shapes stand for them
 _REACH = 0.02  # m, from which on contacts of faces are looked at
 _PER_BODY = 16  # rows of faces; where more touch, the deepest count
+_PER_FIELD = 50  # the same for a shape on a heightfield: MuJoCo's own most
 _APART = 1.0  # m, of rows of faces that nothing needs
 _FLAT, _ROUND = ("BOX", "CYLINDER", "MESH"), ("SPHERE", "CAPSULE")
 _PARALLEL = 1e-12  # squared sine of the angle between capsules that are parallel
@@ -60,44 +63,56 @@ class Touch:
     mu: float
     offset: Array | None = None  # (3,) m in the frame of geom2: a point or the centre of a sphere
     radius: float = 0.0  # m
+    short: float = 0.0  # m, by how much the shape reaches out of the points that stand for it
+    scale: Array = field(default_factory=lambda: np.ones(2))  # of friction along MuJoCo's tangents, (2,)
     edge: Array | None = None  # (2, 3) m, the ends of an edge of geom1 in its frame, which a capsule touches
 
 
-def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], list[str]]:
-    """All possible contacts of a model, and notes on what they do not represent.
+def touches(
+    model: MjModel, self_contacts: bool = True
+) -> tuple[list[Touch], list[str], dict[str, list[str]]]:
+    """All possible contacts of a model, notes on shapes, and what else is named -> the pairs that have it.
 
     ``self_contacts``: whether links of one robot can touch each other.
     """
-    planes, flat = _of_kind(model, "PLANE"), _of_kind(model, *_FLAT)
-    boxes, capsules = _of_kind(model, "BOX"), _of_kind(model, "CAPSULE")
+    planes, flat = of_type(model, "PLANE"), of_type(model, *_FLAT)
+    boxes, capsules = of_type(model, "BOX"), of_type(model, "CAPSULE")
     found: list[Touch] = []
     notes: list[str] = []
+    told: dict[str, list[str]] = {}
+    turning = []
     roots = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
-    twisting = []
-    for first, second, mu, twists in _pairs(model):
+    for pair in pairs_that_collide(model):
+        first, second = pair.geom
         if not self_contacts and roots[first] == roots[second]:
             continue
-        if twists:
-            twisting.append(f"{geom_name(model, second)}/{geom_name(model, first)}")
         if planes[second] or (boxes[second] and capsules[first]):
             first, second = second, first
         label = f"{geom_name(model, second)}/{geom_name(model, first)}"
+        for what in of_contact(pair, SIMULATE):
+            told.setdefault(what, []).append(label)
+        mu, scale = friction(pair)
+        if np.any(scale != 1.0) and not _has_tangents_that_stay(model, first, second):
+            turning.append(label)
         if planes[first]:
             points = list(_points(model, second, notes))
             names = [label] if len(points) == 1 else [f"{label}#{k + 1}" for k in range(len(points))]
             found += [
-                Touch(name, first, second, mu, offset, radius)
-                for name, (offset, radius) in zip(names, points, strict=True)
+                Touch(name, first, second, mu, offset, radius, short, scale)
+                for name, (offset, radius, short) in zip(names, points, strict=True)
             ]
         elif boxes[first] and capsules[second]:
-            ends = [Touch("", first, second, mu, *end) for end in _points(model, second, notes)]
-            sides = [Touch("", first, second, mu, edge=edge) for edge in _edges(model.geom_size[first])]
+            ends = [Touch("", first, second, mu, *end, scale) for end in _points(model, second, notes)]
+            sides = [
+                Touch("", first, second, mu, scale=scale, edge=edge)
+                for edge in _edges(model.geom_size[first])
+            ]
             found += [replace(one, name=f"{label}#{k + 1}") for k, one in enumerate([*ends, *sides])]
         elif boxes[first] and boxes[second]:
             corners = [
-                Touch("", under, over, mu, np.sign(corner) * (np.abs(corner) - _TIP), _TIP)
+                Touch("", under, over, mu, np.sign(corner) * (np.abs(corner) - _TIP), _TIP, _TIP, scale)
                 for under, over in ((first, second), (second, first))
-                for corner, _ in _points(model, over, notes)
+                for corner, _, _ in _points(model, over, notes)
                 if corner is not None
             ]
             found += [replace(one, name=f"{label}#{k + 1}") for k, one in enumerate(corners)]
@@ -106,86 +121,40 @@ def touches(model: MjModel, self_contacts: bool = True) -> tuple[list[Touch], li
             found.append(Touch(label, first, second, mu))
             if flat[first] and flat[second]:
                 notes.append(f"{label}: {ONE_POINT}")
-    if twisting:
-        notes.append(f"torsional and rolling friction ({listed(twisting)})")
-    return found, notes
+    if turning:
+        raise ModelError(TURNING_FRICTION.refusal(SIMULATE, turning))
+    return found, notes, told
 
 
-def _of_kind(model: MjModel, *names: str) -> np.ndarray:
-    """Which geoms are of some types, (ngeom,) bool."""
-    return np.isin(model.geom_type, [int(getattr(engine().mjtGeom, f"mjGEOM_{name}")) for name in names])
+def _has_tangents_that_stay(model: MjModel, first: int, second: int) -> bool:
+    """Whether MuJoCo's tangents are fixed ones: over planes, but for capsules, along which it lays them."""
+    over_a_plane = of_type(model, "PLANE")[first] and not of_type(model, "CAPSULE")[second]
+    return bool(over_a_plane and model.body_weldid[model.geom_bodyid[first]] == 0)
 
 
-def _pairs(model: MjModel) -> Iterator[tuple[int, int, float, bool]]:
-    """Pairs of geoms that MuJoCo lets collide, their friction, and if it also resists twist or rolling."""
-    given = {}
-    for k in range(model.npair):
-        pair = frozenset((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
-        given[pair] = _coefficients(int(model.pair_dim[k]), np.asarray(model.pair_friction[k])[[0, 2, 3]])
-    excluded = {int(signature) for signature in model.exclude_signature}
-    for first, second in combinations(range(model.ngeom), 2):
-        pair = frozenset((first, second))
-        if pair in given:
-            yield first, second, *given[pair]
-        elif _collide(model, first, second, excluded):
-            yield first, second, *_friction(model, first, second)
-
-
-def _collide(model: MjModel, first: int, second: int, excluded: set[int]) -> bool:
-    a, b = int(model.geom_bodyid[first]), int(model.geom_bodyid[second])
-    low, high = min(a, b), max(a, b)
-    if (low << 16) + high in excluded:
-        return False
-    welded = [int(model.body_weldid[body]) for body in (a, b)]
-    if welded[0] == welded[1]:
-        return False
-    parents = [int(model.body_weldid[model.body_parentid[body]]) for body in welded]
-    if (
-        not switched_off(model, "FILTERPARENT")
-        and 0 not in welded
-        and (parents[0] == welded[1] or parents[1] == welded[0])
-    ):
-        return False
-    types, wants = model.geom_contype, model.geom_conaffinity
-    return bool((types[first] & wants[second]) | (types[second] & wants[first]))
-
-
-def _friction(model: MjModel, first: int, second: int) -> tuple[float, bool]:
-    """MuJoCo's rule: the geom of higher priority decides, else the larger coefficient."""
-    a, b = int(model.geom_priority[first]), int(model.geom_priority[second])
-    deciding = [first, second] if a == b else [first if a > b else second]
-    dim = max(int(model.geom_condim[geom]) for geom in deciding)
-    return _coefficients(dim, np.asarray(model.geom_friction)[deciding].max(axis=0))
-
-
-def _coefficients(dim: int, friction: Array) -> tuple[float, bool]:
-    """Coulomb's coefficient, and whether those of torsion and rolling (the other two) act as well."""
-    twists = bool((dim >= 4 and friction[1] > 0.0) or (dim >= 6 and friction[2] > 0.0))
-    return float(friction[0]) if dim > 1 else 0.0, twists
-
-
-def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array | None, float]]:
+def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array | None, float, float]]:
     """Points (m, frame of the geom) and radii with which a shape touches a plane; None: its lowest point.
 
-    What they do not represent of it joins the ``notes``.
+    And by how much (m) the shape reaches out of them. What they do not represent joins the ``notes``.
     """
     kinds = engine().mjtGeom
     kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom])
     if kind == int(kinds.mjGEOM_SPHERE):
-        yield np.zeros(3), float(size[0])
+        yield np.zeros(3), float(size[0]), 0.0
     elif kind == int(kinds.mjGEOM_CAPSULE):
         for end in (-1.0, 1.0):
-            yield np.array([0.0, 0.0, end * size[1]]), float(size[0])
+            yield np.array([0.0, 0.0, end * size[1]]), float(size[0]), 0.0
     elif kind == int(kinds.mjGEOM_BOX):
         for signs in np.ndindex(2, 2, 2):
-            yield (2.0 * np.array(signs) - 1.0) * size, 0.0
+            yield (2.0 * np.array(signs) - 1.0) * size, 0.0, 0.0
     elif kind == int(kinds.mjGEOM_CYLINDER):
+        out = float(size[0]) * (1.0 - math.cos(math.pi / _RIM))
         for angle in 2.0 * np.pi * np.arange(_RIM) / _RIM:
             for end in (-1.0, 1.0):
-                yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0
+                yield np.array([size[0] * np.cos(angle), size[0] * np.sin(angle), end * size[1]]), 0.0, out
         notes.append(f"{geom_name(model, geom)}: rolls on {_RIM} points of each rim")
     elif kind == int(kinds.mjGEOM_ELLIPSOID):
-        yield None, 0.0
+        yield None, 0.0, 0.0
     elif kind == int(kinds.mjGEOM_MESH):
         corners, count, out = _hull(model, geom)
         if len(corners) < count:
@@ -194,7 +163,7 @@ def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array
                 f"{geom_name(model, geom)}: touches with {len(corners)} of {count} corners, {others}"
             )
         for corner in corners:
-            yield corner, 0.0
+            yield corner, 0.0, 2.0 * out  # which was looked for in so many directions only
     else:
         raise ModelError(
             f"{geom_name(model, geom)}: shapes of type {kind} over a plane cannot be simulated; "
@@ -237,7 +206,7 @@ class Places:
         self.model = model
         self.geom1 = np.array([touch.geom1 for touch in listed], dtype=int)
         self.geom2 = np.array([touch.geom2 for touch in listed], dtype=int)
-        flat, round_ = _of_kind(model, "PLANE")[self.geom1], _of_kind(model, "ELLIPSOID")[self.geom2]
+        flat, round_ = of_type(model, "PLANE")[self.geom1], of_type(model, "ELLIPSOID")[self.geom2]
         self.pairs, self.planes = np.flatnonzero(~flat), np.flatnonzero(flat)
         self.ellipsoids = np.flatnonzero(flat & round_)
         bodies = np.asarray(model.geom_bodyid)
@@ -246,16 +215,21 @@ class Places:
         self.grounded = flat & ~round_ & still  # (n,) bool: points over planes that stand still
         self.offset = np.array([np.zeros(3) if t.offset is None else t.offset for t in listed]).reshape(-1, 3)
         self.radius = np.array([touch.radius for touch in listed])
-        thick, sizes = _of_kind(model, *_ROUND), np.asarray(model.geom_size)
-        long = _of_kind(model, "CAPSULE")
+        self.scale = np.array([touch.scale for touch in listed]).reshape(-1, 2)
+        self.skewed = bool(np.any(self.scale != 1.0))  # whether friction differs by direction
+        thick, sizes = of_type(model, *_ROUND), np.asarray(model.geom_size)
+        long = of_type(model, "CAPSULE")
         self._thickness = np.where(thick, sizes[:, 0], 0.0)  # (ngeom,) m, round a point or a segment
         self._half = np.where(long, sizes[:, 1], 0.0)  # (ngeom,) m, of that segment
         both = thick[self.geom1] & thick[self.geom2]
+        sampled = of_type(model, *SAMPLED)
+        unknown = sampled[self.geom1] | sampled[self.geom2]  # to MuJoCo's distance function
+        self.unknown = self.pairs[unknown[self.pairs]]
         edged = np.array([touch.edge is not None for touch in listed], dtype=bool)
         ended = np.array([touch.offset is not None for touch in listed], dtype=bool) & ~flat
         self.ends, self.edges = np.flatnonzero(ended), np.flatnonzero(edged)
         self._edge = np.array([t.edge for t in listed if t.edge is not None]).reshape(-1, 2, 3)
-        self.round = self.pairs[both[self.pairs]]
+        self.round = self.pairs[(both & ~unknown)[self.pairs]]
         self.others = self.pairs[~(both | ended | edged)[self.pairs]]
         self._plane, self._over = self.geom1[self.planes], self.geom2[self.planes]
         self._reach = self.offset[self.planes][:, :, None], self.radius[self.planes][:, None]
@@ -365,6 +339,7 @@ class Places:
         self.gap[at] = distance - bounds[first] - bounds[second]
         self.on1[at] = data.geom_xpos[first] + bounds[first, None] * self.normal[at]
         self.on2[at] = data.geom_xpos[second] - bounds[second, None] * self.normal[at]
+        self.gap[self.unknown] = _APART  # `Faces` has them
         for k in at[self.gap[at] <= FAR]:
             self._closely(data, int(k))
 
@@ -431,14 +406,23 @@ def tangents(normals: Array) -> Array:
     return _ACROSS - share[:, :, None] * (_POLE + normals)[:, None, :]
 
 
-def flat_pairs(model: MjModel, found: Sequence[Touch]) -> np.ndarray:
-    """Which of the possible contacts are those of two flat shapes, (nc,) bool."""
-    flat = _of_kind(model, *_FLAT)
-    return np.array([flat[touch.geom1] and flat[touch.geom2] for touch in found], dtype=bool)
+def tangents_over(normals: Array) -> Array:
+    """MuJoCo's own two tangents (n, 2, 3) of normals (n, 3): y across them, or z where they are along y."""
+    aside = np.where((np.abs(normals[:, 1]) < 0.5)[:, None], np.eye(3)[1], np.eye(3)[2])
+    first = aside - (aside * normals).sum(axis=1)[:, None] * normals
+    first /= np.linalg.norm(first, axis=1)[:, None]
+    return np.stack([first, cross(normals, first)], axis=1)
+
+
+def face_pairs(model: MjModel, found: Sequence[Touch]) -> np.ndarray:
+    """Which possible contacts are for `Faces`: of two flat shapes, or with a heightfield, (nc,) bool."""
+    flat, sampled = of_type(model, *_FLAT), of_type(model, *SAMPLED)
+    pairs = [(touch.geom1, touch.geom2) for touch in found]
+    return np.array([(flat[a] and flat[b]) or sampled[a] or sampled[b] for a, b in pairs], dtype=bool)
 
 
 class Faces(OwnData):
-    """Contacts of pairs of flat shapes.
+    """Contacts of pairs of flat shapes, and of all shapes with heightfields, as MuJoCo finds them.
 
     Parameters
     ----------
@@ -457,7 +441,9 @@ class Faces(OwnData):
         own.geom_contype[others] = own.geom_conaffinity[others] = 0
         self.model, self.plane = own, plane
         self.mu = {frozenset((pair.geom1, pair.geom2)): pair.mu for pair in pairs}
-        self.count = _PER_BODY * min(len(pairs), own.nbody - 1)
+        sampled = of_type(own, *SAMPLED)
+        fields = sum(bool(sampled[pair.geom1] or sampled[pair.geom2]) for pair in pairs)
+        self.count = _PER_BODY * min(len(pairs) - fields, own.nbody - 1) + _PER_FIELD * fields
         self.data = engine().MjData(own)
 
     def at(self, q: Array) -> SpringRows:
