@@ -2,15 +2,15 @@
 
 What can touch are points of the body. Of their convex hull the facets count that are seen from the ground. A
 body at rest lies on one of them, with the line of gravity through its centre of weight inside. From where it
-is, it gets there by turning from the facet that this line meets to the one that it meets once that one lies on
-the ground, and so on.
+is, it gets there by turning from the facet that this line meets to the one that it meets once that one lies
+on the ground, and so on.
 
 Feet are never quite equal: four of them make two facets, and to rock from one to the other is not to turn
 over. So the facet grows across every edge that is crossed more easily than what lies beyond is left again.
 Points above that region, such as knees, carry nothing.
 
-To leave a region, the line of gravity has to pass through its border, in some point x of the body. No point of
-the body is below the ground, so the centre c is then at least ``|x - c|`` above it, whatever the body did
+To leave a region, the line of gravity has to pass through its border, in some point x of the body. No point
+of the body is below the ground, so the centre c is then at least ``|x - c|`` above it, whatever the body did
 before: on level ground the least distance from the centre to an edge is a height that it cannot do without.
 """
 
@@ -101,8 +101,8 @@ class Edges(NamedTuple):
 
     @classmethod
     def of(cls, start: Array, end: Array, normal: Array, offset: float, down: Array) -> Edges:
-        """Of edges between points (..., 3) from the centre, when the facet ``x . normal = offset`` lies on the
-        ground. An edge that is not in its plane is level once the body balances on it."""
+        """Of edges between points (..., 3) from the centre, when the facet ``x . normal = offset`` lies on
+        the ground. An edge that is not in its plane is level once the body balances on it."""
         e = end - start
         length = np.sqrt((e**2).sum(axis=-1))
         e = e / length[..., None]
@@ -196,8 +196,8 @@ def _settled(
 
 
 def _hardest_to_leave(first: int, neighbours: np.ndarray, rises: Array) -> np.ndarray:
-    """The triangles (r,) around the first one that it rocks on: behind an edge that is crossed more easily than
-    what lies beyond is left, the region goes on."""
+    """The triangles (r,) around the first one that it rocks on: behind an edge that is crossed more easily
+    than what lies beyond is left, the region goes on."""
     inside, across, rise = [first], neighbours.tolist(), rises.tolist()
     for member in inside:
         for beyond, own in zip(across[member], rise[member], strict=True):
@@ -233,9 +233,7 @@ def _coplanar_with(first: int, neighbours: np.ndarray, normals: Array) -> np.nda
     return np.array(inside)
 
 
-def _border(
-    triangles: np.ndarray, neighbours: np.ndarray, region: np.ndarray
-) -> tuple[np.ndarray, bool]:
+def _border(triangles: np.ndarray, neighbours: np.ndarray, region: np.ndarray) -> tuple[np.ndarray, bool]:
     """The corners around some triangles, counter-clockwise from the one with the lowest number; and whether
     these are all."""
     outer = ~np.isin(neighbours[region], region)

@@ -67,7 +67,9 @@ class Support:
     gravity: Array  # (3,) unit vector, as the body feels it then
     rests: bool  # whether it stays there; else its centre of mass is outside of its feet
     level: bool  # whether the ground is level, so that nothing is gained by sliding
-    sinking: float  # J that the body can still gain by laying itself flat; infinite where it is not over it yet
+    sinking: (
+        float  # J that the body can still gain by laying itself flat; infinite where it is not over it yet
+    )
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -111,9 +113,9 @@ def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
 def supports_of(downs: Sequence[Touchdown], unevenness: float | None = None) -> list[Support | ValueError]:
     """The support polygons of touch-downs of one body, or what is missing for one.
 
-    ``unevenness``: m, by which the height of each foot may differ from the model at most. Two such feet differ
-    by up to twice as much from each other, and over the width of the support that leans the body: less is left
-    to the point above the edge.
+    ``unevenness``: m, by which the height of each foot may differ from the model at most. Two such feet
+    differ by up to twice as much from each other, and over the width of the support that leans the body: less
+    is left to the point above the edge.
     """
     footings = [_footing(down) for down in downs]
     known = [one for one in footings if isinstance(one, _Footing)]
@@ -168,12 +170,13 @@ def _stand(down: Touchdown) -> _Footing:
     if float(rest.normal @ up) < _STEEPEST:
         raise ValueError(
             f"support: {', '.join(seen.names[k] for k in down.carrying)} would carry it, tilted by "
-            f"{math.degrees(math.acos(float(rest.normal @ up))):.0f} degrees now; wanted at least three contacts "
-            f"within a slope of {SLOPE:g} of the ground"
+            f"{math.degrees(math.acos(float(rest.normal @ up))):.0f} degrees now; wanted at least three "
+            f"contacts within a slope of {SLOPE:g} of the ground"
         )
     gravity = load.weight / pull
     lowest = int(np.argmin(seen.dist))
-    now = float((down.points[lowest] - seen.dist[lowest] * up - load.centre) @ gravity)
+    below = down.points[lowest] - seen.dist[lowest] * up - load.centre
+    now = float(below @ up) / float(gravity @ up)  # m, above the ground
     level = math.hypot(*np.cross(up, gravity).tolist()) <= _LEVEL
     sinking = max(pull * (now - rest.height), 0.0) if rest.held else np.inf
     return _Footing(down, rest, level, sinking)
@@ -191,13 +194,15 @@ def _check_ground(down: Touchdown, rest: Rest) -> None:
         raise _other_ground(down, int(near[0]))
     heights = points @ up - seen.dist[carrying]
     if np.ptp(heights) > _FLAT * size:
-        raise ValueError(f"ground: the contacts stand at heights {np.ptp(heights):.3g} m apart; wanted flat ground")
+        raise ValueError(
+            f"ground: the contacts stand at heights {np.ptp(heights):.3g} m apart; wanted flat ground"
+        )
 
 
 def _other_ground(down: Touchdown, contact: int) -> ValueError:
     return ValueError(
-        f"ground: the normal at {down.seen.names[contact]} is {down.seen.up[contact].round(3).tolist()}, where "
-        f"the body is nearest it is {down.up.round(3).tolist()}; wanted flat ground"
+        f"ground: the normal at {down.seen.names[contact]} is {down.seen.up[contact].round(3).tolist()}, "
+        f"where the body is nearest it is {down.up.round(3).tolist()}; wanted flat ground"
     )
 
 
@@ -213,7 +218,9 @@ def _supports(footings: Sequence[_Footing], unevenness: float | None) -> list[Su
     outward = np.cross(e, up)
     outward /= np.sqrt(np.einsum("ij,ij->i", outward, outward))[:, None]
     weight = np.array([math.sqrt(one.down.load.weight @ one.down.load.weight) for one in footings])[state]
-    rises, arms = (np.concatenate([getattr(one.rest, name) for one in footings]) for name in ("rises", "arms"))
+    rises, arms = (
+        np.concatenate([getattr(one.rest, name) for one in footings]) for name in ("rises", "arms")
+    )
     if unevenness:
         # V = arm (1 - cos(left)) to the point above the edge, of which the lean takes some
         left = 2.0 * np.arcsin(np.sqrt(np.clip(0.5 * rises / np.maximum(arms, 1e-300), 0.0, 1.0)))
@@ -222,7 +229,10 @@ def _supports(footings: Sequence[_Footing], unevenness: float | None) -> list[Su
         left = left - 2.0 * unevenness / np.concatenate(widths)
         rises = 2.0 * arms * np.where(left > 0.0, np.sin(0.5 * left), 0.0) ** 2
     barriers = weight * np.maximum(rises, 0.0)
-    twists = [one.down.turning(a, along) for one, a, along in zip(footings, np.split(start, cuts), np.split(e, cuts), strict=True)]
+    twists = [
+        one.down.turning(a, along)
+        for one, a, along in zip(footings, np.split(start, cuts), np.split(e, cuts), strict=True)
+    ]
     twist, M = np.concatenate(twists), np.array([one.down.M for one in footings])[state]
     rate = np.einsum("ev,evw->ew", twist, M)
     inertia = np.einsum("ev,ev->e", rate, twist)

@@ -20,7 +20,14 @@ from routh.batch import ImpactBatch, empty_arrays
 from routh.bounds import EnergyBound
 from routh.models.drop import touchdowns
 from routh.models.landings import Touchdown
-from routh.models.regime import CRITICALLY_DAMPED, TILTED, UNEVENNESS, Regime, contact_duration, restitution_of_spring
+from routh.models.regime import (
+    CRITICALLY_DAMPED,
+    TILTED,
+    UNEVENNESS,
+    Regime,
+    contact_duration,
+    restitution_of_spring,
+)
 from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
 from routh.results import Column, Drawable, ImpactPath, Tabular
@@ -109,7 +116,7 @@ class Tipping(Drawable, Tabular):
 
     @property
     def cannot_tip(self) -> bool:
-        """Whether that is proved, now or later, under `assumptions`: by energy. A bound is of this impact only."""
+        """Whether energy proves it, now or later, under `assumptions`; a bound is of this impact only."""
         return self.evidence == "energy"
 
     @property
@@ -153,9 +160,11 @@ class Tipping(Drawable, Tabular):
     def _verdict(self) -> str:
         a, b = self.edge
         if not self.support.rests:
-            return f"NO-GO: it cannot stand there: its weight acts outside of what carries it, beyond {a} - {b}."
+            return (
+                f"NO-GO: it cannot stand there: its weight acts outside of what carries it, beyond {a} - {b}."
+            )
         if not self.support.stands:
-            return f"NO-GO: it cannot stand there: its weight acts on the edge {a} - {b}, or uneven feet lean it over."
+            return f"NO-GO: it cannot stand there: its weight, or uneven feet, lean it over {a} - {b}."
         found = "no outcome was solved" if np.isnan(self.ratio) else f"{self.ratio:.2f} of the critical rate"
         head = f"{'NO-GO' if self.can_tip else 'GO'}: the worst outcome turns over {a} - {b} at {found}"
         proofs = {

@@ -19,7 +19,6 @@ from routh.models.mujoco.engine import engine, switched_off
 from routh.models.robot import listed
 from routh.status import ModelError
 
-
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
@@ -37,8 +36,8 @@ def load_of(model: MjModel, data: MjData, body: int) -> Load:
     carried = float(mass @ share)  # kg
     if not carried > 0.0:
         raise ModelError(
-            f"gravcomp: it leaves {carried:.3g} of {mass.sum():.3g} kg for gravity to pull; wanted a body that "
-            "is pulled down"
+            f"gravcomp: it leaves {carried:.3g} of {mass.sum():.3g} kg for gravity to pull; wanted a body "
+            "that is pulled down"
         )
     com = np.array(data.subtree_com[body])
     centre = com if not model.ngravcomp else (mass * share) @ places / carried
@@ -86,8 +85,8 @@ def _surfaces(model: MjModel, ours: np.ndarray, reach: np.ndarray) -> Iterator[s
     those = [*np.flatnonzero(ours), *reach]
     if moving := _having(model, "geom_surfacevel", those):
         raise ModelError(
-            f"surfacevel: the surface of {moving} moves; wanted still surfaces (over one belt without end, the "
-            "body's velocity as seen from the belt)"
+            f"surfacevel: the surface of {moving} moves; wanted still surfaces (over one belt without end, "
+            "the body's velocity as seen from the belt)"
         )
     if sticking := _having(model, "geom_adhesion", those):
         yield f"surfaces stick ({sticking})"
@@ -101,7 +100,7 @@ def _surfaces(model: MjModel, ours: np.ndarray, reach: np.ndarray) -> Iterator[s
 
 
 def _having(model: MjModel, field: str, geoms: Sequence[int]) -> str:
-    """Those of some geoms for which a field is not zero, by name; older versions of MuJoCo have not all fields."""
+    """The names of those geoms for which a field, if this version of MuJoCo has it, is not zero."""
     values = np.asarray(getattr(model, field, np.zeros(model.ngeom))).reshape(model.ngeom, -1)
     those = [geom_name(model, int(geom)) for geom in geoms if np.any(values[geom] != 0.0)]
     return listed(those) if those else ""
@@ -110,7 +109,9 @@ def _having(model: MjModel, field: str, geoms: Sequence[int]) -> str:
 def _forces(model: MjModel, data: MjData, joint: int) -> Iterator[str]:
     """What can push or pull the body besides its weight and its contacts."""
     body, dof = int(model.jnt_bodyid[joint]), int(model.jnt_dofadr[joint])
-    springs = [np.asarray(getattr(model, name, np.zeros(0))) for name in ("jnt_stiffness", "jnt_stiffnesspoly")]
+    springs = [
+        np.asarray(getattr(model, name, np.zeros(0))) for name in ("jnt_stiffness", "jnt_stiffnesspoly")
+    ]
     if any(np.any(values[joint] != 0.0) for values in springs if len(values)):
         yield f"its joint has a spring ({named(model, 'joint', joint)})"
     if np.any(np.asarray(model.dof_damping)[dof : dof + 6] < 0.0):
@@ -161,5 +162,3 @@ def _within(model: MjModel, tendon: int, body: int) -> bool:
             continue
         inside.append(int(model.body_rootid[owner]) == body)
     return all(inside) or not any(inside)
-
-

@@ -29,6 +29,7 @@ from routh.models.landings import (
     turned,
 )
 from routh.models.mujoco.contacts import equality_rows, geom_name, joint_names, near_contacts, single_joints
+from routh.models.mujoco.energies import ground_and_doubts, load_of
 from routh.models.mujoco.engine import (
     Near,
     Workspace,
@@ -41,7 +42,6 @@ from routh.models.mujoco.engine import (
     widen,
     workspace,
 )
-from routh.models.mujoco.energies import ground_and_doubts, load_of
 from routh.models.mujoco.files import state
 from routh.models.mujoco.problem import build
 from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
