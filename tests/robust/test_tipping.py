@@ -187,7 +187,14 @@ def test_regimes():
     assert tipping(lander(solref="0.08 1"), q, v).regime.kind == "soft"
     q[3:7] = [np.cos(0.025), np.sin(0.025), 0, 0]  # 0.05 rad
     q[2] += 0.0102
-    assert tipping(lander(), q, v).regime.kind == "tilted"
+    late = tipping(lander(), q, 0.4 * v)
+    assert late.regime.kind != "tilted"  # far from turning over: later impacts do not decide
+    assert late.ratio < 0.5
+    fast = tipping(lander(), q, 2.0 * v)
+    assert fast.ratio > 0.5
+    assert fast.regime.kind == "tilted"
+    assert fast.evidence in ("sampled", "outcome")
+    assert late.regime.closing > fast.regime.closing > fast.regime.window
     assert tipping(lander(), *flat(), stiffness=1e5).regime.duration == pytest.approx(
         np.pi * np.sqrt(MASS / 4 / 1e5)
     )

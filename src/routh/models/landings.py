@@ -262,12 +262,15 @@ class Touchdown:
         except ValueError:
             return self.over_ground
 
-    def regime(self, window: float, unevenness: float, duration: float | None = None) -> Regime:
-        """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own."""
+    def regime(
+        self, window: float, unevenness: float, duration: float | None = None, *, decided: bool = False
+    ) -> Regime:
+        """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own;
+        ``decided``: that later impacts do not decide."""
         lasting = self.contact_duration if duration is None else duration
         closing = self.closing()
         speed = float(-(self.seen.J[:, 0] @ self.v)[closing <= window].min(initial=0.0))
-        return regime_of(closing[self.carrying], speed, lasting, window, unevenness)
+        return regime_of(closing[self.carrying], speed, lasting, window, unevenness, decided=decided)
 
     @property
     def contact_duration(self) -> float:

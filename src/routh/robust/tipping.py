@@ -22,6 +22,7 @@ from routh.models.drop import touchdowns
 from routh.models.landings import Touchdown
 from routh.models.regime import (
     CRITICALLY_DAMPED,
+    LATER,
     TILTED,
     UNEVENNESS,
     Regime,
@@ -78,8 +79,17 @@ class Tipping(Drawable, Tabular):
 
     @cached_property
     def regime(self) -> Regime:
-        """Whether the set of outcomes is the right model here."""
-        return self.down.regime(self.window, self.unevenness, self.lasting)
+        """Whether the set of outcomes is the right model here.
+
+        It is not "tilted", however late its last foot closes, where energy proves the answer or the worst
+        outcome is far from turning it over.
+        """
+        far = self.support.level and self.ratio < LATER  # as measured on level ground
+        return self.down.regime(self.window, self.unevenness, self.lasting, decided=far or self._has_proof)
+
+    @property
+    def _has_proof(self) -> bool:
+        return self.energy < 1.0 and not self.doubts
 
     @cached_property
     def sample(self) -> tuple[Outcomes, int] | None:
@@ -96,7 +106,7 @@ class Tipping(Drawable, Tabular):
         """What the answer rests on: "outcome" (one that tips), "energy", "bound" or "sampled"."""
         if self.can_tip:
             return "outcome"
-        if self.energy < 1.0 and not self.doubts:
+        if self._has_proof:
             return "energy"
         bound = np.all(self.bound < 1.0) and self.regime.kind != TILTED
         return "bound" if bound else "sampled"
