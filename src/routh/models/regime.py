@@ -37,7 +37,8 @@ UNEVENNESS = 2e-3
 SOFT = 0.3
 
 #: Worst ratio of the set from which on later impacts can decide. Measured by ``benchmarks/tipping.py
-#: tilted``: of states tilted by 0.25 to 8 degrees whose last foot closed after the window none below this tipped.
+#: tilted``: of states tilted by 0.25 to 8 degrees whose last foot closed after the window none below this
+#: tipped.
 LATER = 0.5
 
 STIFF, SOFTER, TILTED, UNKNOWN = "stiff", "soft", "tilted", "unknown"

@@ -58,11 +58,9 @@ def rest_of(points: Array, up: Array, centre: Array, down: Array) -> Rest:
     x = points - centre
     size = float(np.ptp(x, axis=0).max())
     kept = _distinct(x, SAME * size)
-    triangles, neighbours = _lower_hull(x[kept], up, size)
+    triangles, neighbours, normals = _lower_hull(x[kept], up, size)
     triangles = kept[triangles]
-    a, b, c = x[triangles.T]
-    normals = np.cross(b - a, c - a)
-    normals /= np.sqrt((normals**2).sum(axis=1))[:, None]
+    a = x[triangles[:, 0]]
     first, stands = _settled(x, triangles, normals, up, down, size)
     normal = normals[first]
     felt = turned_onto(down, up, normal)
@@ -137,9 +135,9 @@ def _distinct(x: Array, least: float) -> np.ndarray:
     return np.flatnonzero(~np.tril(apart, -1).any(axis=1))
 
 
-def _lower_hull(x: Array, up: Array, size: float) -> tuple[np.ndarray, np.ndarray]:
+def _lower_hull(x: Array, up: Array, size: float) -> tuple[np.ndarray, np.ndarray, Array]:
     """Triangles (f, 3) that are seen from below, counter-clockwise from above; neighbours (f, 3) across the
-    edge that begins at each corner, -1 where there is none."""
+    edge that begins at each corner, -1 where there is none; normals (f, 3), upwards."""
     from scipy.spatial import ConvexHull, QhullError
 
     widths = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
@@ -156,11 +154,33 @@ def _lower_hull(x: Array, up: Array, size: float) -> tuple[np.ndarray, np.ndarra
     number = np.full(len(hull.simplices), -1)
     number[lower] = np.arange(len(lower))
     triangles, across = hull.simplices[lower], number[hull.neighbors[lower]]
+    normals = -hull.equations[lower, :3]
     a, b, c = x[triangles.T]
-    turned = np.einsum("ij,j->i", np.cross(b - a, c - a), up) < 0.0
+    area = np.einsum("ij,ij->i", np.cross(b - a, c - a), normals)
+    turned = _against(triangles, across, int(np.abs(area).argmax()), area)
     triangles[turned] = triangles[turned][:, ::-1]
     across[turned] = across[turned][:, ::-1]
-    return triangles.astype(np.int64), np.roll(across, -2, axis=1)  # Qhull's is across from each corner
+    return (
+        triangles.astype(np.int64),
+        np.roll(across, -2, axis=1),
+        normals,
+    )  # Qhull's: across from each corner
+
+
+def _against(triangles: np.ndarray, across: np.ndarray, first: int, area: Array) -> np.ndarray:
+    """Which triangles (f,) run clockwise: Qhull makes some without an area, so the others tell."""
+    turned = {first: bool(area[first] < 0.0)}
+    queue = [first]
+    for at in queue:
+        corners, way = triangles[at].tolist(), turned[at]
+        for k, other in enumerate(across[at].tolist()):
+            if other >= 0 and other not in turned:
+                ahead, behind = corners[(k + 1) % 3], corners[(k + 2) % 3]  # the edge across from corner k
+                theirs = triangles[other].tolist()
+                same = theirs[(theirs.index(ahead) + 1) % 3] == behind
+                turned[other] = way != same
+                queue.append(other)
+    return np.array([turned.get(k, bool(area[k] < 0.0)) for k in range(len(triangles))])
 
 
 def _meets(x: Array, triangles: np.ndarray, down: Array, size: float) -> np.ndarray:
