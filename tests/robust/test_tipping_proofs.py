@@ -182,3 +182,9 @@ def test_tilted_bodies_and_slopes_keep_all_of_their_feet(tilt, yaw):
     found = tipping(lander(), tilted.qpos, tilted.qvel)
     assert found.support.barriers == pytest.approx([MASS * G * RISE] * 4, rel=0.05)  # spheres roll
     assert not found.can_tip
+
+
+def test_a_wall_beside_the_feet_is_no_flat_ground():
+    wall = '<geom name="wall" type="box" size="0.1 2 2" pos="0.32 0 0"/>'  # touches two feet
+    with pytest.raises(ValueError, match="wanted flat ground"):
+        slow(scene(ground=FLOOR + wall))

@@ -113,6 +113,7 @@ def place_joints(
 #: Slope (m/m) up to which what may carry a body is looked for: tilts and slopes of 15 degrees together.
 SLOPE = 0.27
 
+_WALL = -0.5  # cosine between a normal and gravity from which the ground is a wall
 _PARALLEL = math.cos(0.01)  # of the angle (rad) between normals up to which the ground is one plane
 
 
@@ -240,8 +241,10 @@ class Touchdown:
 
     @cached_property
     def up(self) -> Array:
-        """The ground's normal where the body is nearest, (3,)."""
-        return np.asarray(self.seen.up[int(np.argmin(self.seen.dist))])
+        """The normal of the nearest ground that is no wall, (3,); of the nearest wall where there is none."""
+        floors = self.seen.up @ self.load.weight < _WALL * math.hypot(*self.load.weight)
+        dist = np.where(floors, self.seen.dist, np.inf) if floors.any() else self.seen.dist
+        return np.asarray(self.seen.up[int(np.argmin(dist))])
 
     @cached_property
     def over_ground(self) -> np.ndarray:

@@ -149,8 +149,8 @@ def _stand(down: Touchdown) -> _Footing:
     pull = math.sqrt(load.weight @ load.weight)
     if not -load.weight @ up > 0.0:
         raise ValueError(
-            f"gravity: got {load.gravity.tolist()}, which does not pull the body onto the ground; wanted one "
-            "that does"
+            f"gravity: got {load.gravity.tolist()}, which does not pull the body onto {seen.geoms[0][0]}; wanted "
+            "ground below it"
         )
     names = [seen.names[k] for k in down.over_ground]
     if len(names) < 3 and len(names) < len(seen.names):
@@ -174,7 +174,7 @@ def _stand(down: Touchdown) -> _Footing:
             f"contacts within a slope of {SLOPE:g} of the ground"
         )
     gravity = load.weight / pull
-    lowest = int(np.argmin(seen.dist))
+    lowest = int(down.over_ground[np.argmin(seen.dist[down.over_ground])])
     below = down.points[lowest] - seen.dist[lowest] * up - load.centre
     now = float(below @ up) / float(gravity @ up)  # m, above the ground
     level = math.hypot(*np.cross(up, gravity).tolist()) <= _LEVEL
