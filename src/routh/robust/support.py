@@ -149,8 +149,8 @@ def _stand(down: Touchdown) -> _Footing:
     pull = math.sqrt(load.weight @ load.weight)
     if not -load.weight @ up > 0.0:
         raise ValueError(
-            f"gravity: got {load.gravity.tolist()}, which does not pull the body onto {seen.geoms[0][0]}; wanted "
-            "ground below it"
+            f"gravity: got {load.gravity.tolist()}, which does not pull the body onto {seen.geoms[0][0]}; "
+            "wanted ground below it"
         )
     names = [seen.names[k] for k in down.over_ground]
     if len(names) < 3 and len(names) < len(seen.names):
