@@ -19,7 +19,7 @@ from attacking.report import show
 from measure import command_line
 
 PARTS = ("physics", "bits", "slow", "dependent", "landings", "models", "archives", "folders")
-PARTS += ("saving", "interrupts", "notebooks")
+PARTS += ("tip", "saving", "interrupts", "notebooks")
 
 
 def options(arguments):
@@ -36,6 +36,7 @@ def options(arguments):
     parser.add_argument(
         "--landing", action="append", help="one of them, by the start of its name; repeatable"
     )
+    parser.add_argument("--tips", type=int, default=10**4, help="everyday touch-downs, MuJoCo the judge")
     parser.add_argument("--models", type=int, default=10**5, help="mutated model files")
     parser.add_argument("--archives", type=int, default=10**4, help="mutated .npz files")
     parser.add_argument("--folders", type=int, default=10**4, help="tampered folders of studies")
@@ -80,6 +81,8 @@ def attack(given):
     if "landings" in only:
         for name in part("landings").chosen(given.landing):
             yield part("landings").attack(name, number(given.landings), given.seed)
+    if "tip" in only:
+        yield part("tip").attack(number(given.tips), given.seed)
     if "interrupts" in only:
         yield part("interrupts").attack(number(given.interrupts), given.seed, given.device)
     if "notebooks" in only:

@@ -1,12 +1,13 @@
 """Will it tip? What rules say of touch-downs, against MuJoCo with four feet that are not alike.
 
-    python benchmarks/tipping.py lander|parcel|hexapod|legs|soft|tilt|time [--states 90] [--runs 100]
+    python benchmarks/tipping.py lander|parcel|hexapod|legs|soft|tilt|tilted|time [--states 90] [--runs 100]
 
 A state is dangerous if more than 1 % of the runs with feet of their own (heights with sigma 2 mm, time
 constants of 3 to 12 ms, friction +-12 %) turn over. Each rule says go or no-go without seeing these runs.
 ``lander`` and ``parcel`` are the bodies on which the score was found, ``hexapod`` (six feet, a load beside
 the middle) was chosen before it was first run and is reported as it came out. ``legs`` asks for the shortest
-legs, ``soft`` for soft feet, ``tilt`` for touch-downs that are less flat, ``time`` for the cost. Runs of
+legs, ``soft`` for soft feet, ``tilt`` for touch-downs that are less flat,
+``tilted`` for the line from which on that is said, ``time`` for the cost. Runs of
 MuJoCo are kept in ``--cache``, since they take minutes. Intervals are the middle 95 % of 2000 resamplings of
 the states.
 """
@@ -383,6 +384,48 @@ def tilt(given: argparse.Namespace) -> None:
         judge(body, truth(body, given, usual=10))
 
 
+TILTS = (0.25, 1.0, 2.0, 4.0, 8.0)  # degrees
+LATE = (0.0, 1.0, 2.0, 4.0, 8.0, np.inf)  # windows until the last foot closes
+RATIOS = (0.0, 0.5, 0.7, 0.8, 0.9, 1.0)
+
+
+def tilted(given: argparse.Namespace) -> None:
+    """By when the last foot closes and how bad the worst outcome is: dangerous states that are missed."""
+    body = replace(BODIES[given.body], tilt=0.0, name=f"{given.body}-tilted")
+
+    def make() -> dict[str, list]:
+        model, varied, rng = body.model(), body.model(), np.random.default_rng(1)
+        found: dict[str, list] = {"q": [], "v": [], "own": []}
+        for degrees in np.repeat(TILTS, given.states):
+            q, v = body.state(rng, model)
+            way, half = rng.uniform(-np.pi, np.pi), 0.5 * np.radians(degrees)
+            q[3:7] = [np.cos(half), np.sin(half) * np.cos(way), np.sin(half) * np.sin(way), 0.0]
+            data = mujoco.MjData(model)
+            data.qpos[:] = q
+            mujoco.mj_kinematics(model, data)
+            q[2] -= min(data.geom(f"f{i}").xpos[2] for i in range(len(body.feet))) - body.radius
+            found["q"].append(q)
+            found["v"].append(v)
+            runs = range(given.runs)
+            found["own"].append([tips(body, vary(body, varied, rng, NOISES[0]), q, v) for _ in runs])
+        return found
+
+    data = kept(given.cache / f"{body.name}-{given.states}-{given.runs}.npz", make)
+    answers = scored(body, data, samples=256)
+    dangerous, ratio = data["own"].mean(axis=1) > DANGEROUS, answers.ratio
+    late = np.array([one.regime.closing / one.regime.window for one in answers.found])
+    table = Table({"last foot, windows": "<14", "states": "d", "dangerous": "d", "missed": "d"})
+    for low, high in pairwise(LATE):
+        those = (late >= low) & (late < high)
+        table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum(),
+                  (those & dangerous & (ratio <= 1.0)).sum())  # fmt: skip
+    print("\nof those after one window, by the worst ratio\n")
+    table = Table({"ratio": "<14", "states": "d", "missed": "d"})
+    for low, high in pairwise(RATIOS):
+        those = (late > 1.0) & (ratio >= low) & (ratio < high)
+        table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum())
+
+
 def time(given: argparse.Namespace, count: int = 1000) -> None:
     """Processor time a state on one core; kernels are compiled before."""
     body, rng = LANDER, np.random.default_rng(1)
@@ -401,7 +444,7 @@ def time(given: argparse.Namespace, count: int = 1000) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = command_line(__doc__, lander, parcel, hexapod, legs, soft, tilt, time)
+    parser = command_line(__doc__, lander, parcel, hexapod, legs, soft, tilt, tilted, time)
     parser.add_argument("--states", type=int, default=90)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--body", choices=BODIES, default="lander", help="of soft")

@@ -36,13 +36,14 @@ from routh.step import make_step
         ["--only", "slow", "--slow", "1"],
         ["--only", "dependent", "--dependent", "9", "--seed", "1"],
         ["--only", "landings", "--landings", "60", "--landing", "crate at 1e-3", "--landing", "boxes, e 0.3"],
+        ["--only", "tip", "--tips", "30"],
         ["--only", "interrupts", "--interrupts", "2"],
         ["--only", "notebooks", "--interrupts", "2"],
     ],
     ids=lambda a: a[1],
 )
 def test_nothing_gets_through(arguments, capsys):
-    if {"models", "landings"} & set(arguments):
+    if {"models", "landings", "tip"} & set(arguments):
         pytest.importorskip("mujoco")
     if "models" in arguments:
         pytest.importorskip("pinocchio", exc_type=ImportError)

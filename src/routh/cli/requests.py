@@ -64,7 +64,8 @@ class TipRequest:
         float | None,
         options.option(
             min=0.0,
-            help="How much the height of each foot may differ from the model, m; the body leans by it. "
+            help="How much the height of each foot may differ from the model at most, m; two feet differ by "
+            "up to twice that, and the body leans by it. "
             "Default: none; 2 mm for the line about the model.",
         ),
     ] = None

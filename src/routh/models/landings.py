@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from routh.models.regime import Regime, duration_of_spring, regime_of
+from routh.models.resting import Rest, rest_of
 from routh.models.robot import (
     ContactRow,
     NoContactError,
@@ -109,12 +110,11 @@ def place_joints(
         q[known[name]] = real(f"{field}[{name!r}]", value)
 
 
-#: Share of the support's size: points nearer than this are one.
-SAME = 1e-6
+#: Slope (m/m) up to which what may carry a body is looked for: tilts and slopes of 15 degrees together.
+SLOPE = 0.27
 
-#: Slope (m/m, nearly rad) up to which a point above the ground carries the body once it has come down: feet
-#: of a body that is tilted by less are all part of its support.
-SLOPE = 0.1
+_WALL = -0.5  # cosine between a normal and gravity from which the ground is a wall
+_PARALLEL = math.cos(0.01)  # of the angle (rad) between normals up to which the ground is one plane
 
 
 class Seen(NamedTuple):
@@ -141,6 +141,26 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class RootMotion:
+    """Where the free root is and what its velocities mean."""
+
+    dofs: slice  # its six velocities
+    place: Array  # (3,) m, world: the origin of its frame
+    to_world: Array  # (6, 6) orthogonal: from its velocities to those of the origin and its rotation, world
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What pulls a body to the ground."""
+
+    mass: float  # kg, of the body itself: armature is inertia, but has no weight
+    com: Array  # (3,) m, world
+    weight: Array  # (3,) N: what acts on it of gravity
+    centre: Array  # (3,) m, world: where that acts
+    gravity: Array  # (3,) m/s^2
+
+
+@dataclass(frozen=True, eq=False)
 class Touchdown:
     """A body above the ground that it comes down on.
 
@@ -153,13 +173,11 @@ class Touchdown:
     basis: Array  # (nv of the robot, nv)
     seen: Seen  # all contacts with the ground within reach
     points: Array  # (nc, 3) m, world: where the body will touch, on the body
-    gravity: Array  # (3,) m/s^2
-    mass: float  # kg
-    com: Array  # (3,) m, world
-    inertia: Array  # (3, 3) kg m^2 about the centre of mass, world
-    momentum: Array  # (6, nv) per velocity of the problem: linear, then angular about the centre of mass
-    to_world: Array  # (6, 6) orthogonal: from the root's velocities to those of its origin and its rotation
+    root: RootMotion
+    load: Load
     held: tuple[str, ...] = field(default=())  # joints
+    ground: str = ""  # the one plane that the body can ever meet, if that is known
+    doubts: tuple[str, ...] = ()  # why its energy proves nothing about later
 
     @cached_property
     def problem(self) -> RobotProblem:
@@ -195,55 +213,73 @@ class Touchdown:
     def closing(self, v: Array | None = None, unevenness: float | None = None) -> Array:
         """When each contact closes at a velocity of the problem (default: its own), (nc,) s.
 
-        ``unevenness``: m, by which the height of each foot differs from the model; two of them differ by
-        sqrt(2) of it, so a foot may close earlier by as much.
+        ``unevenness``: m, by which the height of each foot may differ from the model at most; two of them
+        differ by up to twice as much, so a foot may close earlier by that.
         """
         if v is None and not unevenness:
             return self._closing
-        dist = self.seen.dist - math.sqrt(2.0) * (unevenness or 0.0)
+        dist = self.seen.dist - 2.0 * (unevenness or 0.0)
         times = time_to_contact(dist, self.seen.J[:, 0] @ (self.v if v is None else v))
         return np.where(dist <= 2.0 * TOUCHING, 0.0, times)
 
     def velocity(self, drop: float, motion: Motion) -> Array:
         """The problem's velocity (nv,) of a body that comes down at ``drop`` m/s and moves so besides."""
-        down = self.gravity / np.linalg.norm(self.gravity)
-        turn = self.to_world[3:, 3:]
+        down = self.load.gravity / np.linalg.norm(self.load.gravity)
+        turn = self.root.to_world[3:, 3:]
         world = np.concatenate([drop * down + motion.sideways(turn[:, 0], down), turn @ motion.rates])
-        return np.asarray(self.to_world.T @ world, dtype=np.float64)
+        return np.asarray(self.root.to_world.T @ world, dtype=np.float64)
+
+    @property
+    def mass(self) -> float:
+        """Of the body itself, kg."""
+        return self.load.mass
+
+    def turning(self, points: Array, directions: Array) -> Array:
+        """Velocities (k, nv) of turning at 1 rad/s about axes through points (k, 3) along unit vectors."""
+        linear = np.cross(directions, self.root.place - points)
+        return np.asarray(np.hstack([linear, directions]) @ self.root.to_world, dtype=np.float64)
+
+    @cached_property
+    def up(self) -> Array:
+        """The normal of the nearest ground that is no wall, (3,); of the nearest wall where there is none."""
+        floors = self.seen.up @ self.load.weight < _WALL * math.hypot(*self.load.weight)
+        dist = np.where(floors, self.seen.dist, np.inf) if floors.any() else self.seen.dist
+        return np.asarray(self.seen.up[int(np.argmin(dist))])
+
+    @cached_property
+    def over_ground(self) -> np.ndarray:
+        """The contacts (k,) with ground of that normal."""
+        return np.flatnonzero(self.seen.up @ self.up > _PARALLEL)
+
+    @cached_property
+    def rest(self) -> Rest:
+        """On which of `over_ground` it comes to rest; a ValueError where they span no area."""
+        pull = self.load.weight / max(float(np.linalg.norm(self.load.weight)), 1e-300)
+        return rest_of(self.points[self.over_ground], self.up, self.load.centre, pull)
 
     @cached_property
     def carrying(self) -> np.ndarray:
-        """Which contacts carry the body once it has come down, (k,): those within a slope of the ground."""
-        dist = self.seen.dist
-        first = int(np.argmin(dist))
-        up = self.seen.up.sum(axis=0) / max(len(dist), 1)
-        apart = self.points - self.points[first]
-        across = apart - (apart @ up)[:, None] * (up / max(float(up @ up), 1e-300))
-        level = np.sqrt(np.einsum("ij,ij->i", across, across))
-        rounding = SAME * max(float(level.max(initial=0.0)), 1e-3)
-        return np.flatnonzero(dist - dist[first] <= SLOPE * level + rounding)
+        """Which contacts carry the body once it has come down, (k,); all, where it cannot come to rest."""
+        try:
+            return np.asarray(self.over_ground[self.rest.carrying])
+        except ValueError:
+            return self.over_ground
 
-    def regime(self, window: float, unevenness: float, duration: float | None = None) -> Regime:
-        """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own."""
+    def regime(
+        self, window: float, unevenness: float, duration: float | None = None, *, decided: bool = False
+    ) -> Regime:
+        """Whether the set of outcomes is the right model here; ``duration``: of a contact, if not its own;
+        ``decided``: that later impacts do not decide."""
         lasting = self.contact_duration if duration is None else duration
         closing = self.closing()
         speed = float(-(self.seen.J[:, 0] @ self.v)[closing <= window].min(initial=0.0))
-        return regime_of(closing[self.carrying], speed, lasting, window, unevenness)
+        return regime_of(closing[self.carrying], speed, lasting, window, unevenness, decided=decided)
 
     @property
     def contact_duration(self) -> float:
         """How long the contacts last, s, their median; NaN where nothing is known of them."""
         lasting = duration_of_spring(self.seen.time_constant, self.seen.damping_ratio)
         return float(np.median(lasting)) if np.isfinite(lasting).all() else np.nan
-
-
-@dataclass(frozen=True, eq=False)
-class RootMotion:
-    """Where the free root is and what its velocities mean."""
-
-    dofs: slice  # its six velocities
-    place: Array  # (3,) m, world: the origin of its frame
-    to_world: Array  # (6, 6) orthogonal: from its velocities to those of the origin and its rotation, world
 
 
 def held_touchdown(
@@ -254,9 +290,11 @@ def held_touchdown(
     *,
     reach: float,
     equality: Array,
-    gravity: Array,
+    load: Load,
     held: Sequence[str],
     deepest: float | None = DEEPEST,
+    ground: str = "",
+    doubts: Sequence[str] = (),
 ) -> Touchdown:
     """The touch-down of a robot whose joints are held.
 
@@ -284,32 +322,22 @@ def held_touchdown(
     if not -near.dist[lowest] <= (np.inf if deepest is None else deepest):
         worst = RobotContact(near.names[lowest], "contact", "", "", float(near.dist[lowest]))
         raise StateError(impossible(worst, Rules(gap=reach, deepest=deepest)))
-    momentum = root.to_world @ own  # linear, and angular about the root's origin
-    inertia = momentum @ root.to_world.T
-    mass = float(inertia[0, 0])
-    arm = np.array([inertia[1, 5], inertia[2, 3], inertia[0, 4]]) / mass  # -mass [arm]x is the upper block
-    cross = skew(arm[None])[0]
-    momentum[3:] -= cross @ momentum[:3]
-    return Touchdown(
-        own,
-        v,
-        basis,
-        near,
-        near.pos + 0.5 * near.dist[:, None] * near.up,
-        gravity,
-        mass,
-        root.place + arm,
-        inertia[3:, 3:] - mass * cross.T @ cross,
-        momentum,
-        root.to_world,
-        tuple(held),
-    )
+    if float(near.dist[lowest]) < -2.0 * TOUCHING:
+        doubts = [*doubts, f"it starts {-1e3 * near.dist[lowest]:.2g} mm deep in {near.geoms[lowest][0]}"]
+    places = near.pos + 0.5 * near.dist[:, None] * near.up
+    return Touchdown(own, v, basis, near, places, root, load, tuple(held), ground, tuple(doubts))
 
 
-def look_ahead(radius: float, twist: Array, window: float) -> float:
-    """How far from a body of some radius (m), moving with ``twist`` (6,), to look for ground, m."""
+def look_ahead(radius: float, width: float, twist: Array, window: float) -> float:
+    """How far from a body to look for ground, m.
+
+    Parameters
+    ----------
+    radius : m, of a ball around the body; width : m, of a cylinder along gravity around it.
+    twist : (6,) with which it moves.
+    """
     fastest = math.hypot(*twist[:3]) + 2.0 * radius * math.hypot(*twist[3:6])
-    return max(2.0 * SLOPE * radius, 2.0 * window * fastest)
+    return max(2.0 * SLOPE * width, 2.0 * window * fastest)
 
 
 def touchdown_of_each(

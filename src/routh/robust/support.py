@@ -1,14 +1,15 @@
 """What a body stands on: the edges of its support polygon, and the rate at which it would tip over each.
 
-For an edge with the point r and the unit vector e the angular momentum of an outcome about it, over the
-moment of inertia I about it, is the rate at which the body would turn about it; it turns over if that is more
-than
+A body that turns about an edge at the rate w has the energy ``I w^2 / 2``, with I its inertia about the edge
+(armature included); it turns over if that lifts the centre of its weight W above the edge, by dh:
 
-    sqrt(2 m g dh / I)
+    w^2 > 2 W dh / I
 
-with dh the rise of the centre of mass to the point above the edge. The rate is linear in the velocity after,
-so "worst outcome" has a meaning for each edge. The support is taken flat: as if the body stood with its own
-feet on the ground, whatever its tilt is when it touches; where feet are said to be uneven, leaning by that.
+The rate that an outcome v leaves is ``t M v / I``, t the velocity of turning about the edge at 1 rad/s: an
+impulse at the edge does not change it. It is linear in v, so "worst outcome" has a meaning for each edge.
+
+Which edges these are, and dh, is told by where the body comes to rest (`routh.models.resting`), whatever its
+tilt is when it touches; where feet are said to be uneven, leaning by that.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.models.landings import SAME, SLOPE, Touchdown
+from routh.models.landings import SLOPE, Touchdown
+from routh.models.resting import SAME, Rest
 from routh.validation import Array
 
-_PARALLEL_COSINE = math.cos(0.01)  # of the angle (rad) between normals up to which the ground is one plane
-_LEVEL = 1e-3  # share of the support's size up to which its points are on one plane of the ground
-_THIN = 1e-3  # width over length below which a support is a line
+_FLAT = 1e-3  # share of the support's size up to which its points are on one plane of the ground
+_LEVEL = 1e-6  # slope (rad) of level ground: sliding a kilometre on it gains as much as a rise of 1 mm
+_STEEPEST = 1.0 / math.hypot(1.0, 1.05 * SLOPE)  # cosine of the tilt up to which all feet are looked at
+_BESIDE = 0.1  # share of the support's size: other ground that is nearer than this would be met at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +63,13 @@ class Support:
     barriers: Array  # (edges,)
     rate: Array  # (edges, nv)
     carrying: np.ndarray  # (k,) which contacts of the touch-down carry
-    normal: Array  # (3,) of the plane through the feet
-    gravity: Array  # (3,) m/s^2, turned with that plane
-    level: bool  # whether gravity is along the normal, so that nothing is gained by sliding
-    sinking: float  # J that the body can still gain by laying itself flat
+    normal: Array  # (3,) of the facet of its feet on which it comes to rest
+    gravity: Array  # (3,) unit vector, as the body feels it then
+    rests: bool  # whether it stays there; else its centre of mass is outside of its feet
+    level: bool  # whether the ground is level, so that nothing is gained by sliding
+    sinking: (
+        float  # J that the body can still gain by laying itself flat; infinite where it is not over it yet
+    )
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
@@ -82,7 +88,7 @@ class Support:
     @property
     def stands(self) -> bool:
         """Whether the body at rest would stay."""
-        return self.barrier > 0.0
+        return self.rests and self.barrier > 0.0
 
     @property
     def barrier(self) -> float:
@@ -107,9 +113,9 @@ def support_of(down: Touchdown, unevenness: float | None = None) -> Support:
 def supports_of(downs: Sequence[Touchdown], unevenness: float | None = None) -> list[Support | ValueError]:
     """The support polygons of touch-downs of one body, or what is missing for one.
 
-    ``unevenness``: m, by which the height of each foot differs from the model. Two such feet differ by
-    sqrt(2) of it from each other, and over the width of the support that leans the body: less is left to the
-    point above the edge.
+    ``unevenness``: m, by which the height of each foot may differ from the model at most. Two such feet
+    differ by up to twice as much from each other, and over the width of the support that leans the body: less
+    is left to the point above the edge.
     """
     footings = [_footing(down) for down in downs]
     known = [one for one in footings if isinstance(one, _Footing)]
@@ -121,13 +127,14 @@ class _Footing(NamedTuple):
     """What a body stands on, before its edges are looked at."""
 
     down: Touchdown
-    names: list[str]  # of the contacts that carry
-    points: Array  # (k, 3) m, world
-    hull: list[int]  # which of them are corners, counter-clockwise
-    normal: Array  # (3,)
-    gravity: Array  # (3,)
+    rest: Rest
     level: bool
     sinking: float
+
+    @property
+    def corners(self) -> np.ndarray:
+        """Which contacts these are, (m,), counter-clockwise."""
+        return np.asarray(self.down.over_ground[self.rest.corners])
 
 
 def _footing(down: Touchdown) -> _Footing | ValueError:
@@ -138,113 +145,108 @@ def _footing(down: Touchdown) -> _Footing | ValueError:
 
 
 def _stand(down: Touchdown) -> _Footing:
-    up = _ground_normal(down)
-    seen, carrying = down.seen, down.carrying
-    first = int(np.argmin(seen.dist))
-    names = [seen.names[k] for k in carrying]
-    if len(carrying) < 3:
+    seen, load, up = down.seen, down.load, down.up
+    pull = math.sqrt(load.weight @ load.weight)
+    if not -load.weight @ up > 0.0:
+        raise ValueError(
+            f"gravity: got {load.gravity.tolist()}, which does not pull the body onto {seen.geoms[0][0]}; "
+            "wanted ground below it"
+        )
+    names = [seen.names[k] for k in down.over_ground]
+    if len(names) < 3 and len(names) < len(seen.names):
+        raise _other_ground(down, int(np.setdiff1d(np.arange(len(seen.names)), down.over_ground)[0]))
+    if len(names) < 3:
         raise ValueError(
             f"support: only {', '.join(names)} would carry it (within a slope of {SLOPE:g} of the ground); "
             "wanted at least three contacts that span an area"
         )
-    points = down.points[carrying]
-    _check_plane(points - seen.dist[carrying, None] * up, up)
-    normal, plane = _plane(points, up, names)
-    gravity = _turned(down.gravity, up, normal)
-    pull = math.sqrt(gravity @ gravity)
-    if not pull > 0.0 or -gravity @ normal <= 0.0:
+    try:
+        rest = down.rest
+    except ValueError as error:
         raise ValueError(
-            f"gravity: got {down.gravity.tolist()}, which does not pull the body onto the ground; wanted one "
-            "that does"
+            f"support: {', '.join(names)} are {error}; wanted contacts that span an area"
+        ) from None
+    _check_ground(down, rest)
+    if float(rest.normal @ up) < _STEEPEST:
+        raise ValueError(
+            f"support: {', '.join(seen.names[k] for k in down.carrying)} would carry it, tilted by "
+            f"{math.degrees(math.acos(float(rest.normal @ up))):.0f} degrees now; wanted at least three "
+            f"contacts within a slope of {SLOPE:g} of the ground"
         )
-    hull = hull_of(points @ plane.T)
-    first_corner = hull.index(min(hull))  # so that the edges of like bodies come in the same order
-    hull = hull[first_corner:] + hull[:first_corner]
-    flat = -float((down.com - points.sum(axis=0) / len(points)) @ gravity) / pull
-    lowest = down.points[first] - seen.dist[first] * up
-    now = -float((down.com - lowest) @ down.gravity) / pull
-    level = math.hypot(*_cross(normal, gravity).tolist()) < 1e-3 * pull
-    return _Footing(
-        down, names, points, hull, normal, gravity, level, max(down.mass * pull * (now - flat), 0.0)
+    gravity = load.weight / pull
+    lowest = int(down.over_ground[np.argmin(seen.dist[down.over_ground])])
+    below = down.points[lowest] - seen.dist[lowest] * up - load.centre
+    now = float(below @ up) / float(gravity @ up)  # m, above the ground
+    level = math.hypot(*np.cross(up, gravity).tolist()) <= _LEVEL
+    sinking = max(pull * (now - rest.height), 0.0) if rest.held else np.inf
+    return _Footing(down, rest, level, sinking)
+
+
+def _check_ground(down: Touchdown, rest: Rest) -> None:
+    """What carries the body must be on one plane, and no other ground near."""
+    seen, up = down.seen, down.up
+    carrying = down.over_ground[rest.carrying]
+    points = down.points[carrying]
+    size = math.hypot(*np.ptp(points, axis=0).tolist())
+    others = np.setdiff1d(np.arange(len(seen.names)), down.over_ground)
+    near = others[seen.dist[others] <= max(float(seen.dist[carrying].max()), _BESIDE * size)]
+    if len(near):
+        raise _other_ground(down, int(near[0]))
+    heights = points @ up - seen.dist[carrying]
+    if np.ptp(heights) > _FLAT * size:
+        raise ValueError(
+            f"ground: the contacts stand at heights {np.ptp(heights):.3g} m apart; wanted flat ground"
+        )
+
+
+def _other_ground(down: Touchdown, contact: int) -> ValueError:
+    return ValueError(
+        f"ground: the normal at {down.seen.names[contact]} is {down.seen.up[contact].round(3).tolist()}, "
+        f"where the body is nearest it is {down.up.round(3).tolist()}; wanted flat ground"
     )
 
 
 def _supports(footings: Sequence[_Footing], unevenness: float | None) -> list[Support]:
     """The edges of all at once."""
-    counts = [len(one.hull) for one in footings]
+    counts = [len(one.corners) for one in footings]
     state = np.repeat(np.arange(len(footings)), counts)
-    corners = np.concatenate([one.points[one.hull] for one in footings])
-    e = np.concatenate([one.points[[*one.hull[1:], one.hull[0]]] for one in footings]) - corners
-    e /= np.sqrt(_dots(e, e))[:, None]
-    gravity = np.array([one.gravity for one in footings])[state]
-    mass = np.array([one.down.mass for one in footings])[state]
-    arm = np.array([one.down.com for one in footings])[state] - corners
-    across, force = arm - e * _dots(e, arm)[:, None], gravity - e * _dots(e, gravity)[:, None]
-    strength = np.sqrt(_dots(force, force))
-    above = -force / strength[:, None]
-    outward = _crosses(e, above)
-    own = np.array([one.down.inertia for one in footings])[state]
-    inertia = np.einsum("ei,eij,ej->e", e, own, e) + mass * _dots(across, across)
-    left = np.arctan2(-_dots(across, outward), _dots(across, above))  # rad to the point above the edge
     cuts = np.cumsum(counts)[:-1]
+    start = np.concatenate([one.down.points[one.corners] for one in footings])
+    e = np.concatenate([one.down.points[np.roll(one.corners, -1)] for one in footings]) - start
+    e /= np.sqrt(np.einsum("ij,ij->i", e, e))[:, None]
+    up = np.array([one.rest.normal for one in footings])[state]
+    outward = np.cross(e, up)
+    outward /= np.sqrt(np.einsum("ij,ij->i", outward, outward))[:, None]
+    weight = np.array([math.sqrt(one.down.load.weight @ one.down.load.weight) for one in footings])[state]
+    rises, arms = (
+        np.concatenate([getattr(one.rest, name) for one in footings]) for name in ("rises", "arms")
+    )
     if unevenness:
-        turned = zip(footings, np.split(corners, cuts), np.split(e, cuts), strict=True)
-        widths = np.concatenate([_widths(one.points, a, along) for one, a, along in turned])
-        left = left - math.sqrt(2.0) * unevenness / widths
-    rise = 2.0 * np.sqrt(_dots(across, across)) * np.where(left > 0.0, np.sin(0.5 * left), 0.0) ** 2
-    # the angular momentum about the edge is e . (l + arm x p) = (e x arm) . p + e . l
-    momentum = np.array([one.down.momentum for one in footings])[state]
-    rate = np.einsum("ei,eiv->ev", np.hstack([_crosses(e, arm), e]), momentum) / inertia[:, None]
-    edges = (corners, e, outward, inertia, mass * strength * rise, rate)
+        # V = arm (1 - cos(left)) to the point above the edge, of which the lean takes some
+        left = 2.0 * np.arcsin(np.sqrt(np.clip(0.5 * rises / np.maximum(arms, 1e-300), 0.0, 1.0)))
+        turned = zip(footings, np.split(start, cuts), np.split(e, cuts), strict=True)
+        widths = [_widths(one.down.points[one.down.carrying], a, along) for one, a, along in turned]
+        left = left - 2.0 * unevenness / np.concatenate(widths)
+        rises = 2.0 * arms * np.where(left > 0.0, np.sin(0.5 * left), 0.0) ** 2
+    barriers = weight * np.maximum(rises, 0.0)
+    twists = [
+        one.down.turning(a, along)
+        for one, a, along in zip(footings, np.split(start, cuts), np.split(e, cuts), strict=True)
+    ]
+    twist, M = np.concatenate(twists), np.array([one.down.M for one in footings])[state]
+    rate = np.einsum("ev,evw->ew", twist, M)
+    inertia = np.einsum("ev,ev->e", rate, twist)
+    edges = (start, e, outward, inertia, barriers, rate / inertia[:, None])
     found = []
     for one, (first, last) in zip(footings, pairwise([0, *np.cumsum(counts).tolist()]), strict=True):
-        ends = tuple((one.names[a], one.names[b]) for a, b in pairwise([*one.hull, one.hull[0]]))
-        at, along, out, about, barriers, rates = (array[first:last] for array in edges)
-        feet = (one.down.carrying, one.normal, one.gravity, one.level, one.sinking)
-        found.append(Support(ends, at, along, out, about, barriers, rates, *feet))
+        names = [one.down.seen.names[k] for k in one.corners]
+        ends = tuple(zip(names, [*names[1:], names[0]], strict=True))
+        at, along, out, about, least, rates = (array[first:last] for array in edges)
+        feet = (one.down.carrying, one.rest.normal, one.rest.down)
+        found.append(
+            Support(ends, at, along, out, about, least, rates, *feet, one.rest.stands, one.level, one.sinking)
+        )
     return found
-
-
-def _ground_normal(down: Touchdown) -> Array:
-    mean = down.seen.up.sum(axis=0)
-    up: Array = mean / max(math.hypot(*mean.tolist()), 1e-300)
-    along = down.seen.up @ up
-    worst = int(along.argmin())
-    if not along[worst] > _PARALLEL_COSINE:
-        raise ValueError(
-            f"ground: the normal at {down.seen.names[worst]} is {down.seen.up[worst].round(3).tolist()}, "
-            f"those of all contacts have the mean {up.round(3).tolist()}; wanted flat ground"
-        )
-    return up
-
-
-def _check_plane(ground: Array, up: Array) -> None:
-    """Points of the ground (k, 3) must lie on one plane."""
-    heights = ground @ up
-    apart = float(heights.max() - heights.min())
-    size = math.hypot(*(ground.max(axis=0) - ground.min(axis=0)).tolist())
-    if apart > _LEVEL * size:
-        raise ValueError(f"ground: the contacts stand at heights {apart:.3g} m apart; wanted flat ground")
-
-
-def _plane(points: Array, up: Array, names: list[str]) -> tuple[Array, Array]:
-    """The normal of the plane nearest to the points (k, 3), upwards, and two unit vectors in it (2, 3)."""
-    _, widths, axes = np.linalg.svd(points - points.sum(axis=0) / len(points), full_matrices=False)
-    if not widths[1] > _THIN * widths[0]:
-        raise ValueError(
-            f"support: {', '.join(names)} are on one line or at one point; wanted contacts that span an area"
-        )
-    normal: Array = _cross(axes[0], axes[1])
-    normal = normal if normal @ up >= 0.0 else -normal
-    return normal, np.array([axes[0], _cross(normal, axes[0])])
-
-
-def _turned(gravity: Array, up: Array, normal: Array) -> Array:
-    """Gravity as the body feels it when the plane of its feet lies on the ground."""
-    axis = _cross(up, normal)
-    cosine = float(up @ normal)
-    found = cosine * gravity + _cross(axis, gravity) + axis * (axis @ gravity) / (1.0 + cosine)
-    return np.asarray(found, dtype=np.float64)
 
 
 def _widths(points: Array, corners: Array, e: Array) -> Array:
@@ -274,20 +276,3 @@ def hull_of(points: Array) -> list[int]:
 def _turn(a: list[float], b: list[float], c: list[float]) -> float:
     """Twice the area of a triangle in the plane, positive where it turns to the left."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-def _dots(a: Array, b: Array) -> Array:
-    """Row by row, (k,) of (k, 3) and (k, 3)."""
-    return np.asarray(np.einsum("ij,ij->i", a, b))
-
-
-def _crosses(a: Array, b: Array) -> Array:
-    """Row by row, (k, 3) of (k, 3) and (k, 3); NumPy's takes several times as long for some rows."""
-    ahead, behind = [1, 2, 0], [2, 0, 1]
-    return np.asarray(a[:, ahead] * b[:, behind] - a[:, behind] * b[:, ahead])
-
-
-def _cross(a: Array, b: Array) -> Array:
-    """The vector product of (3,) and (3,); NumPy's takes ten times as long on three numbers."""
-    (a0, a1, a2), (b0, b1, b2) = a.tolist(), b.tolist()
-    return np.array([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0])

@@ -20,7 +20,15 @@ from routh.batch import ImpactBatch, empty_arrays
 from routh.bounds import EnergyBound
 from routh.models.drop import touchdowns
 from routh.models.landings import Touchdown
-from routh.models.regime import CRITICALLY_DAMPED, UNEVENNESS, Regime, contact_duration, restitution_of_spring
+from routh.models.regime import (
+    CRITICALLY_DAMPED,
+    LATER,
+    TILTED,
+    UNEVENNESS,
+    Regime,
+    contact_duration,
+    restitution_of_spring,
+)
 from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
 from routh.results import Column, Drawable, ImpactPath, Tabular
@@ -71,8 +79,17 @@ class Tipping(Drawable, Tabular):
 
     @cached_property
     def regime(self) -> Regime:
-        """Whether the set of outcomes is the right model here."""
-        return self.down.regime(self.window, self.unevenness, self.lasting)
+        """Whether the set of outcomes is the right model here.
+
+        It is not "tilted", however late its last foot closes, where energy proves the answer or the worst
+        outcome is far from turning it over.
+        """
+        far = self.support.level and self.ratio < LATER  # as measured on level ground
+        return self.down.regime(self.window, self.unevenness, self.lasting, decided=far or self._has_proof)
+
+    @property
+    def _has_proof(self) -> bool:
+        return self.energy < 1.0 and not self.doubts
 
     @cached_property
     def sample(self) -> tuple[Outcomes, int] | None:
@@ -89,14 +106,28 @@ class Tipping(Drawable, Tabular):
         """What the answer rests on: "outcome" (one that tips), "energy", "bound" or "sampled"."""
         if self.can_tip:
             return "outcome"
-        if self.energy < 1.0 and self.support.level:
+        if self._has_proof:
             return "energy"
-        return "bound" if np.all(self.bound < 1.0) else "sampled"
+        bound = np.all(self.bound < 1.0) and self.regime.kind != TILTED
+        return "bound" if bound else "sampled"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why its energy proves nothing about what comes later; empty where it does."""
+        slope = () if self.support.level else ("the ground slopes",)
+        return (*slope, *self.down.doubts)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What a proof by energy takes for granted; the last one only where there are joints."""
+        pull, ground = float(np.linalg.norm(self.down.load.weight)), self.down.ground
+        joints = (f"{listed(self.held)} held",) if self.held else ()
+        return (f"on {ground} as an endless rigid plane", f"with a weight of {pull:.3g} N", *joints)
 
     @property
     def cannot_tip(self) -> bool:
-        """Whether that is proved: by energy for all that comes after, by the bound for this impact."""
-        return self.evidence in ("energy", "bound")
+        """Whether energy proves it, now or later, under `assumptions`; a bound is of this impact only."""
+        return self.evidence == "energy"
 
     @property
     def landed(self) -> dict[tuple[str, str], float]:
@@ -126,21 +157,35 @@ class Tipping(Drawable, Tabular):
 
     def lines(self) -> list[str]:
         """The answer first, then what it rests on."""
+        regime = f"{self.regime.sentence[:1].upper()}{self.regime.sentence[1:]}."
+        lines = [self._verdict(), regime, self._restitution_line()]
+        if self.energy < 1.0 and self.doubts and not self.can_tip:
+            lines.append(
+                f"It has too little energy to turn over, which proves nothing here: {'; '.join(self.doubts)}."
+            )
+        if self.held:
+            lines.append(f"Held joints: {listed(self.held)}.")
+        return lines
+
+    def _verdict(self) -> str:
         a, b = self.edge
+        if not self.support.rests:
+            return (
+                f"NO-GO: it cannot stand there: its weight acts outside of what carries it, beyond {a} - {b}."
+            )
+        if not self.support.stands:
+            return f"NO-GO: it cannot stand there: its weight, or uneven feet, lean it over {a} - {b}."
         found = "no outcome was solved" if np.isnan(self.ratio) else f"{self.ratio:.2f} of the critical rate"
         head = f"{'NO-GO' if self.can_tip else 'GO'}: the worst outcome turns over {a} - {b} at {found}"
         proofs = {
             "outcome": ".",
-            "energy": "; proved: there is not enough energy to turn it over, now or later.",
-            "bound": "; proved for this impact: no outcome is above "
+            "energy": "; proved: there is not enough energy to turn it over, now or later, "
+            f"{', '.join(self.assumptions)}.",
+            "bound": "; proved for this impact, not for later ones: no outcome is above "
             f"{np.max(self.bound, initial=-np.inf):.2f} of it.",
-            "sampled": "; sampled, not proved.",
+            "sampled": " in this impact; sampled, not proved.",
         }
-        regime = f"{self.regime.sentence[:1].upper()}{self.regime.sentence[1:]}."
-        lines = [head + proofs[self.evidence], regime, self._restitution_line()]
-        if self.held:
-            lines.append(f"Held joints: {listed(self.held)}.")
-        return lines
+        return head + proofs[self.evidence]
 
     def _restitution_line(self) -> str:
         values = self.restitution
@@ -172,6 +217,8 @@ class Tipping(Drawable, Tabular):
             "margin": self.margin,
             "edge": list(self.edge),
             "evidence": self.evidence,
+            "assumptions": list(self.assumptions) if self.evidence == "energy" else [],
+            "doubts": list(self.doubts),
             "edges": edges,
             "energy": self.energy,
             "energy_after": self.energy_after,
@@ -310,17 +357,18 @@ def tipping(
     qpos : (nq,) of one state, or (n, nq) of many; Pinocchio's in its own order. `routh.models.landing` makes
         them.
     qvel : (nv,) of one state, or (n, nv) of many.
-    window : contacts that close within this time (s) take part in the impact. Those that close later carry
-        the body nevertheless, if they are within a slope of 0.1 of the ground.
+    window : contacts that close within this time (s) take part in the impact. Those that close later may
+        carry the body nevertheless: it stands on the facet of its feet on which it comes to rest, tilted by
+        up to 15 degrees now, on ground of any slope.
     restitution : "contact", from the damping of the contact's spring (MuJoCo's ``solref``; where nothing is
         known, as if critically damped, 0.135), or a number.
     samples, rates, friction, facets, seed, threads : of `routh.sample`.
     prove : bound the worst outcome about each edge by a cone program (some 10 ms an edge); without it only by
         energy and momentum, which costs nothing and is looser.
     stiffness : of one contact, N/m, instead of the model's own spring; says how long a contact lasts.
-    unevenness : m, by which the height of each foot differs from the model: a foot may then close earlier by
-        sqrt(2) of it, and the body stands leaning by as much over the width of its support. None: it
-        stands flat, and 2 mm are taken for the right model here (`Tipping.regime`).
+    unevenness : m, by which the height of each foot may differ from the model at most, up or down: a foot may
+        then close earlier by twice that, and the body stands leaning by as much over the width of its
+        support. None: it stands flat, and 2 mm are taken for the right model here (`Tipping.regime`).
     options : ``deepest`` (m of overlap); for MuJoCo ``data`` (mocap poses); for Pinocchio ``ground``,
         ``points``, ``geometry`` and ``mu``.
 
@@ -522,7 +570,7 @@ def _judge(
         v = after[k, index[k], :nv] if solved else np.full(nv, np.nan)
         lasting = None
         if asked.stiffness is not None:
-            lasting = contact_duration(asked.stiffness, one.down.mass / len(support.carrying))
+            lasting = contact_duration(asked.stiffness, one.down.load.mass / len(support.carrying))
         bound = bounds[k, :count]
         if support.stands and drawn.batch.status[rows[k]] == Status.NO_IMPACT:
             bound = support.rates @ before[k]

@@ -25,7 +25,7 @@ def draw_turning(tip: Tipping, ax: style.Axes) -> None:
     """
     edge = next(e for e in tip.support.edges if e.contacts == tip.edge)
     shapes = [_seen(edge, points) for points in _solids(tip)]
-    centre = _seen(edge, tip.down.com[None])[0]
+    centre = _seen(edge, tip.down.load.com[None])[0]
     balance = float(np.arctan2(-centre[0], centre[1]))  # rad from the touch to the centre above the edge
     turns = _turns(tip.ratio, balance)
     for k, angle in enumerate(turns):
@@ -46,7 +46,8 @@ def draw_turning(tip: Tipping, ax: style.Axes) -> None:
     verdict = "turns over" if tip.can_tip else "stays"
     between = " - " if sum(map(len, tip.edge)) <= _LINE else "\n- "  # another title stands beside this one
     over = between.join(for_matplotlib(name) for name in tip.edge)
-    ax.set_title(f"{verdict}: {tip.ratio:.2f} of the critical rate\nover {over}")
+    rate = f"{tip.ratio:.2f} of the critical rate" if tip.support.stands else "it cannot stand there"
+    ax.set_title(f"{verdict}: {rate}\nover {over}")
     ax.set_aspect("equal")
     ax.margins(0.06)
     ax.set(xlabel="across the edge (m)", ylabel="height (m)")
@@ -76,7 +77,7 @@ def _turned(points: Array, angle: float) -> Array:
 def _solids(tip: Tipping) -> list[Array]:
     """Points of the body's shapes, (k, 3) each; without shapes, its feet and its centre of mass."""
     model: Foreign = tip.model
-    frame = [np.vstack([tip.down.points[tip.support.carrying], tip.down.com])]
+    frame = [np.vstack([tip.down.points[tip.support.carrying], tip.down.load.com])]
     if type(model).__module__.partition(".")[0] != "mujoco":
         return frame
     from routh.models.mujoco.engine import engine
@@ -154,8 +155,9 @@ def tipping_figure(tip: Tipping, region: SafeRegion | None = None) -> style.Figu
     draw_turning(tip, axes[0])
     if region is not None:
         down = tip.down
-        velocity = down.momentum[:3] @ down.v / down.mass  # of the centre of mass at the touch
-        along = down.gravity / np.linalg.norm(down.gravity)
+        twist = down.root.to_world @ down.v
+        velocity = twist[:3] + np.cross(twist[3:], down.load.com - down.root.place)  # of the centre of mass
+        along = down.load.gravity / np.linalg.norm(down.load.gravity)
         falling = float(velocity @ along)
         sideways = float(np.linalg.norm(velocity - falling * along))
         draw_region(region, axes[1], drop=falling, speed=sideways)

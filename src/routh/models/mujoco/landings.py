@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,7 @@ from routh.models.landings import (
     turned,
 )
 from routh.models.mujoco.contacts import equality_rows, geom_name, joint_names, near_contacts, single_joints
+from routh.models.mujoco.energies import ground_and_doubts, load_of
 from routh.models.mujoco.engine import (
     Near,
     Workspace,
@@ -358,10 +359,12 @@ class _Touchdowns:
             take_environment(self.data, data)
         mujoco.mj_kinematics(model, self.data)
         self.root = free_root(model, self.data)
+        self._around = self.data if data is None else data  # with its applied forces
         first = int(model.jnt_dofadr[self.root.joint])
         self.dofs = slice(first, first + 6)
         self.still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] == 0  # (ngeom,) bool
         self.held = tuple(name for j, name in enumerate(joint_names(model)) if j != self.root.joint)
+        self.along = _down(model)
         self._own, self._reach = workspace(model, 0.0), 0.0
         self._tells, self._told = tells, set[tuple[int, int]]()  # pairs of geoms whose contacts were judged
         timestep = 0.0 if switched_off(model, "REFSAFE") else float(model.opt.timestep)
@@ -371,13 +374,17 @@ class _Touchdowns:
 
     def __call__(self, q: Array, v: Array) -> Touchdown:
         mujoco, model, data, body = engine(), self.model, self.data, self.root.body
+        ground, doubts = self._known
         data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         apart = data.geom_xpos - data.subtree_com[body]
+        level = apart - np.outer(apart @ self.along, self.along)
         arms = np.sqrt(np.einsum("ij,ij->i", apart, apart)) + model.geom_rbound
         radius = float(arms.max(where=self.root.geoms, initial=0.0))
-        reach = look_ahead(radius, data.qvel[self.dofs], self.window)
+        arms = np.sqrt(np.einsum("ij,ij->i", level, level)) + model.geom_rbound
+        width = float(arms.max(where=self.root.geoms, initial=0.0))
+        reach = look_ahead(radius, width, data.qvel[self.dofs], self.window)
         near = look_around(model, data, reach, self._within(reach))
         to_world = np.eye(6)
         to_world[3:, 3:] = near.data.xmat[body].reshape(3, 3)
@@ -389,10 +396,16 @@ class _Touchdowns:
             self._seen(near, motion),
             reach=reach,
             equality=equality_rows(near),
-            gravity=np.array(model.opt.gravity),
+            load=load_of(model, near.data, body),
             held=self.held,
             deepest=self.deepest,
+            ground=ground,
+            doubts=doubts,
         )
+
+    @cached_property
+    def _known(self) -> tuple[str, tuple[str, ...]]:
+        return ground_and_doubts(self.model, self._around, self.root.geoms, self.root.joint)
 
     def _within(self, reach: float) -> Workspace:
         """The workspace, with margins of at least ``reach`` m; wider ones, since to set them takes long."""

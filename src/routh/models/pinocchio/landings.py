@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from routh.models.landings import (
     Landing,
+    Load,
     Motion,
     Posture,
     RootMotion,
@@ -131,8 +132,10 @@ def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Ar
     assert around.ground is not None
     found = over_ground(around, around.ground, np.inf)
     com = np.array(pin.centerOfMass(model, data, q))
-    radius = max((float(np.linalg.norm(point.surface - com)) for point in found), default=0.0)
-    reach = look_ahead(radius, v, window)
+    apart = np.array([point.surface for point in found]).reshape(-1, 3) - com
+    radius, width = (float(np.linalg.norm(a, axis=1).max(initial=0.0)) for a in (apart, apart[:, :2]))
+    reach = look_ahead(radius, width, v, window)
+    mass, gravity = float(pin.computeTotalMass(model)), np.array(model.gravity.linear)
     to_world = np.zeros((6, 6))
     to_world[:3, :3] = to_world[3:, 3:] = data.oMi[1].rotation
     root = RootMotion(slice(0, 6), np.array(data.oMi[1].translation), to_world)
@@ -143,9 +146,10 @@ def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Ar
         _seen([point for point in found if point.dist <= reach], root, around.mu),
         reach=reach,
         equality=np.zeros((0, model.nv)),
-        gravity=np.array(model.gravity.linear),
+        load=Load(mass, com, mass * gravity, com, gravity),
         held=tuple(model.names)[2:],
         deepest=deepest,
+        ground="the ground",
     )
 
 
