@@ -227,7 +227,9 @@ def event_l() -> Finding:
         largest = mu * float(np.linalg.norm(w[:2, :2], 2)) * 2.0 + float(np.linalg.norm(w[:2, 2]))
         tau = np.linspace(0.0, 8.0 / largest, 200)
         for start in np.linspace(-3.0, 3.0, 13):
-            run = solve_ivp(_turning, (0.0, tau[-1]), [start], args=(w, mu), t_eval=tau, rtol=1e-11, atol=1e-13)
+            run = solve_ivp(
+                _turning, (0.0, tau[-1]), [start], args=(w, mu), t_eval=tau, rtol=1e-11, atol=1e-13
+            )
             away = np.abs(np.angle(np.exp(1j * (run.y[0][:, None] - found.angles))))
             least = min(least, float((away / (away[0] * np.exp(-largest * tau)[:, None])).min()))
             reached += bool((away == 0.0).any())
@@ -378,7 +380,9 @@ def spin_of_the_tetrahedron() -> Finding:
     """The change of spin of body 2 by R2, Q2 and the printed impulse."""
     found = exhibits.without_15()
     off = float(np.abs(found.spin - (exhibits.OMEGA_2[1] - exhibits.OMEGA_2[0])).max())
-    rounding = 5e-5 * float(np.linalg.norm(exhibits.O_2[:2])) / float(exhibits.Q_2.min())  # of the printed I_z
+    rounding = (
+        5e-5 * float(np.linalg.norm(exhibits.O_2[:2])) / float(exhibits.Q_2.min())
+    )  # of the printed I_z
     return works(off < rounding, {"largest difference from the printed (rad/s)": off})
 
 
