@@ -9,7 +9,6 @@ The wheel is for this measurement alone. See docs/measured/methods.md.
 import argparse
 
 from measure import Table
-
 from routh import sample, systems
 from routh.reproduce.hp23 import TABLE_3
 from routh.reproduce.path_solver import PathMissingError, counted, library

@@ -113,7 +113,7 @@ def figure_6(settings: Settings) -> Exhibit:
 
 @exhibit("d19-fig-9", title="A block on an incline of 15 degrees", source="D19 Fig. 9")
 def figure_9(settings: Settings) -> Exhibit:
-    """Steel, h = 0.01, a whole second: by Coulomb's law, which slides as the figure does, and by D19's program."""
+    """Steel, h = 0.01, a whole second: by Coulomb's law, which gives the figure, and by D19's program."""
     runs, lines, rows = {}, {}, []
     for mu in ON_THE_INCLINE:
         motion = motion_of("block-on-incline", mu=mu)
@@ -131,9 +131,9 @@ def figure_9(settings: Settings) -> Exhibit:
     why = "(2.4 N / 1.3e10)^(2/3) = 3.2e-7; the paper's own numbers give 4e-7"
     rows.append(Row("depth of a foot (m)", 1e-8, depth, why))
     text = (
-        "Fig. 9 comes out by Coulomb's law, solved as a complementarity problem. The printed program, (181) to "
-        "(198), does not give it: one convex program is associated, so that what slides is pushed off the ramp, "
-        "flies, falls back and slips on."
+        "Fig. 9 comes out by Coulomb's law, solved as a complementarity problem. The printed program, (181) "
+        "to (198), does not give it: one convex program is associated, so that what slides is pushed off the "
+        "ramp, flies, falls back and slips on."
     )
     figures_ = {"d19-fig-9": figures.sliding_figure(runs), "d19-fig-9-program": figures.sliding_figure(lines)}
     return Exhibit(figures_, tuple(rows), text)

@@ -44,8 +44,8 @@ O_2, Q_2 = np.array([0.125, 0.125, -0.4375]), np.array([0.017239, 0.022813, 0.02
 OMEGA_2 = np.array([0.1, -0.1, 0.1]), np.array([-0.281687, 0.402075, 0.589565])  # before (14), and after
 SOLVERS = ("LSODA", "RK45", "DOP853")
 
-#: Event s happens where no more than this share of the first sliding velocity is left: rounding. Event l happens
-#: at the start or never. A tolerance (CAPTION_TOLERANCE, 1 % of the sliding velocity) only declares them.
+#: Event s happens where no more than this share of the first sliding velocity is left: rounding. Event l
+#: happens at the start or never. A tolerance (CAPTION_TOLERANCE; 1 % of the speed) only declares them.
 REACHED = 1e-9
 #: Table 1, iterations of the "truth", with steps of 1e-6
 TRUTH = {"icosahedron-tetrahedron": 68212, "bowling": 165073}
@@ -318,8 +318,8 @@ def table_1(settings: Settings) -> Exhibit:
 
 
 _WHY_TRUTH = (
-    "its own stop at event l, 4.5 and 43 % before the sliding velocity would vanish: errors below this cannot "
-    "be compared. Cross products of 0.0057 and 0.0059 at l would give its counts, ours is 0.0055"
+    "its own stop at event l, 4.5 and 43 % before the sliding velocity would vanish: errors below this "
+    "cannot be compared. Cross products of 0.0057 and 0.0059 at l would give its counts, ours is 0.0055"
 )
 
 
@@ -421,10 +421,10 @@ def independent(settings: Settings) -> Exhibit:
     ]
     text = (
         "Printed digits of W, Q2 and o2 determine the rotation of the tetrahedron to 1e-5, and with it how "
-        "fast the bodies approach. The printed spin of the icosahedron determines its rotation up to one angle, "
-        "and so confirms the fitted tangential velocity to a few 1e-6 m/s. The impulse differs from the printed "
-        "one by half a percent all the same: more than rounding, so that some printed number is not the one "
-        "that was computed with. Nor are Q2 and W those of the printed tetrahedron."
+        "fast the bodies approach. The printed spin of the icosahedron determines its rotation up to one "
+        "angle, and so confirms the fitted tangential velocity to a few 1e-6 m/s. The impulse differs from "
+        "the printed one by half a percent all the same: more than rounding, so that some printed number is "
+        "not the one that was computed with. Nor are Q2 and W those of the printed tetrahedron."
     )
     return Exhibit(rows=tuple(rows), text=text)
 
@@ -464,8 +464,8 @@ def solvers(settings: Settings) -> Exhibit:
 
 
 _WHY_FASTER = (
-    "processor time of plain Python here, whose calls cost most of it, Mathematica's NDSolve there; the number "
-    "of evaluations says what the methods do. Ours has relative tolerance 1e-6 and finds all events"
+    "processor time of plain Python here, whose calls cost most of it, Mathematica's NDSolve there; the "
+    "number of evaluations says what the methods do. Ours has relative tolerance 1e-6 and finds all events"
 )
 _SOLVER_TEXT = (
     "VS is plain Python with floats, SciPy's solvers call plain Python, and routh is compiled. Errors are "

@@ -1,8 +1,8 @@
 """The authors' loop of HP23's Table 3 with the solver that they used: PATH, by its C interface.
 
 PATH 5.2 lies in the wheel ``gamspy-base``, which routh neither needs nor brings: ``pip install --no-deps
---target FOLDER gamspy-base``, and FOLDER on PYTHONPATH; or ROUTH_PATH_LIBRARY names ``libpath52.so``. Problems
-of this size run without a licence.
+--target FOLDER gamspy-base``, and FOLDER on PYTHONPATH; or ROUTH_PATH_LIBRARY names ``libpath52.so``.
+Problems of this size run without a licence.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class _Interface(c.Structure):
     """MCP_Interface: who we are, four functions, and six that we do not need."""
 
     _fields_ = (
-        ("data", _data), ("size", _Size), ("bounds", _Bounds), ("function", _Function), ("jacobian", _Jacobian),
+        ("data", _data), ("size", _Size), ("bounds", _Bounds), ("function", _Function),
+        ("jacobian", _Jacobian),
         *((name, _data) for name in ("hessian", "start", "finish", "variable", "constraint", "basis")),
     )  # fmt: skip
 
@@ -59,6 +60,9 @@ class _Information(c.Structure):
         *((name, c.c_int) for name in ("forward", "backtrace", "gradient", "use_start", "use_basics")),
         ("used_start", c.c_int), ("used_basics", c.c_int), ("room", c.c_double * 16),
     )  # fmt: skip
+
+
+_KEPT: list[c.Structure] = []  # or they are collected while the library still calls them
 
 
 class _Output(c.Structure):
@@ -83,8 +87,8 @@ def library() -> c.CDLL:
     )
     if place is None or not place.exists():
         raise PathMissingError(
-            "PATH is not here; bring it with: pip install --no-deps --target FOLDER gamspy-base, and put FOLDER "
-            "on PYTHONPATH (a measurement needs it, nothing else)"
+            "PATH is not here; bring it with: pip install --no-deps --target FOLDER gamspy-base, and put "
+            "FOLDER on PYTHONPATH (a measurement needs it, nothing else)"
         )
     found = c.CDLL(str(place))
     found.Options_Create.restype = found.MCP_Create.restype = _data
@@ -96,7 +100,7 @@ def library() -> c.CDLL:
 def _silent(found: c.CDLL) -> c.CDLL:
     quiet = _Output(None, _Print(lambda data, mode, text: None), _Flush(lambda data, mode: None))
     found.Output_SetInterface(c.byref(quiet))
-    found.routh_keeps = quiet  # or it is collected while the library still calls it
+    _KEPT.append(quiet)
     return found
 
 

@@ -1,7 +1,7 @@
 """D19 section 6, section 7 and appendix A: contacts with friction, the incline, stacks, forces blindly.
 
-Where the paper draws a figure with its program, the program is run here for the whole time, beside routh's own
-solver of Coulomb's law.
+Where the paper draws a figure with its program, the program is run here for the whole time, beside
+routh's own solver of Coulomb's law.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from routh.constraints import (
     Contact,
     Unilateral,
     forces_at,
+    from_model,
     solve,
 )
 from routh.constraints.stiffness import Hertz
@@ -29,15 +30,16 @@ from routh.reproduce.d19_program import PaperProgram, paper_program, solve_paper
 from routh.reproduce.verdicts import Finding, refuted, unsettled, works
 from routh.status import Status
 from routh.systems.d19 import motion_of
-from routh.validation import Array
+from routh.validation import Array, Options
 
 G = 9.81
 
 
 def random_system(rng: np.random.Generator, *, damper: float = 1.0) -> ConstrainedSystem:
     """Two bilateral rows, one unilateral one and two contacts in space, for appendix A."""
-    nv, dt, spring = 8, 0.01, {"stiffness": 1e3, "damping": 2.0}
-    items = [
+    nv, dt = 8, 0.01
+    spring: Options = {"stiffness": 1e3, "damping": 2.0}
+    items: list[Bilateral | Unilateral | Contact] = [
         Bilateral(rng.normal(size=(2, nv)), 0.01 * rng.normal(size=2), bias=rng.normal(size=2), **spring),
         Unilateral(rng.normal(size=(1, nv)), -0.01 * rng.random(1), bias=rng.normal(size=1), **spring),
         Contact(
@@ -49,9 +51,12 @@ def random_system(rng: np.random.Generator, *, damper: float = 1.0) -> Constrain
 
 
 def literal(system: ConstrainedSystem) -> tuple[Array, Array, Array, Array]:
-    """H, g, A and q of (183)-(198), written down as printed, over (lambda_n, lambda_r, lambda_s, lambda_u)."""
+    """H, g, A, q of (183)-(198), written down as printed, over (lambda_n, lambda_r, lambda_s, lambda_u)."""
     b, u, c = system.constraints
-    assert isinstance(b, Bilateral) and isinstance(u, Unilateral) and isinstance(c, Contact)
+    assert isinstance(b, Bilateral)
+    assert isinstance(u, Unilateral)
+    assert isinstance(c, Contact)
+    assert c.tangential_damping is not None
     h, v, f = system.dt, system.v, system.f
     Mi = np.linalg.inv(np.asarray(system.M))
     Gn, Gr, Gs = c.Jn, c.Jt[0::2], c.Jt[1::2]
@@ -152,7 +157,7 @@ def _by_slsqp(H: Array, g: Array, A: Array, q: Array, near: Array, nc: int, nu: 
 
 
 def program_is_not_coulombs_law() -> Finding:
-    """A block that slides for 0.1 s, mu = 0.25: how far the program lifts it, and how far Coulomb's law does."""
+    """A block that slides for 0.1 s, mu = 0.25: how far the program lifts it, and Coulomb's law."""
     lifts = {}
     for name, rule in (("ours", {}), ("program", {"rule": solve_paper})):
         run = motion_of("block-on-incline", mu=0.25).run(duration=0.1, **rule)
@@ -180,7 +185,7 @@ def figure_9() -> Finding:
             max(lifted, far["program"][1]),
         )
         numbers[f"mu = {mu:g}: closed form, ours, program (m)"] = (
-            f"{closed:.4f}, {far['ours'][0]:.4f}, {far['program'][0]:.4f}; the program lifts by {far['program'][1]:.2g}"
+            f"{closed:.4f}, {far['ours'][0]:.4f}, {far['program'][0]:.4f}; lifts {far['program'][1]:.2g}"
         )
     numbers["ours off by (m)"] = ours_off
     return refuted(ours_off < 1e-3 and program_off > 0.1 and lifted > 0.05, numbers)
@@ -200,7 +205,7 @@ def coulombs_law_slides_and_sticks() -> Finding:
 
 
 def friction_opposes_motion() -> Finding:
-    """A block that slips on the floor in 64 directions: friction against slip, by our solver and the program."""
+    """A block that slips on the floor in 64 directions: friction against slip, by both."""
     off = {"ours": 0.0, "program": 0.0}
     up = dict.fromkeys(off, 0.0)
     for angle in np.arange(64) * 2 * np.pi / 64:
@@ -245,15 +250,16 @@ def no_failed_solve() -> Finding:
     failed, told = 0, {}
     for mu in ON_THE_INCLINE:
         run = motion_of("block-on-incline", mu=mu).run(rule=solve_paper)
+        assert run.residuals is not None
         failed += len(run.failures())
         told[f"mu = {mu:g}: failed solves of 100, largest residual"] = (
-            f"{len(run.failures())}, {float(np.nanmax(run.residuals if run.residuals is not None else np.nan)):.1e}"
+            f"{len(run.failures())}, {float(np.nanmax(run.residuals)):.1e}"
         )
     return works(failed == 0, told)
 
 
 def no_creep() -> Finding:
-    """How far the block creeps in one second at mu = 0.375 with B = 1e6 / h, by both, at h = 0.01 and 0.001."""
+    """How far the block creeps in one second at mu = 0.375, B = 1e6 / h, by both, at h = 0.01 and 0.001."""
     told = {}
     for dt in (0.01, 0.001):
         for name, rule in (("ours", {}), ("program", {"rule": solve_paper})):
@@ -277,9 +283,8 @@ def stacks_stand() -> Finding:
 def nonzeros() -> Finding:
     """Entries of the Hessian (180) of an aligned stack of 100 spheres that are not zero, and 18 m."""
     run = motion_of("sphere-stack", count=100)
-    from routh.constraints import from_model
-
-    assert run.model is not None and run.state is not None
+    assert run.model is not None
+    assert run.state is not None
     program = paper_program(from_model(run.model, run.state, dt=run.dt, compliance=run.compliance))
     hessian, _, _ = printed_form(program)
     count = int(np.count_nonzero(np.abs(hessian) > 1e-12 * np.abs(hessian).max()))

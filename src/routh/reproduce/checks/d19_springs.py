@@ -18,14 +18,14 @@ from routh.constraints import (
     solve,
     square_grid,
 )
-from routh.constraints.system import ActingRows
+from routh.constraints.system import ActingRows, DenseMass
 from routh.reproduce import d19 as exhibits
 from routh.reproduce.checks import draws
 from routh.reproduce.d19 import PUBLISHED, iteration_matrix
 from routh.reproduce.d19_program import paper_program, solve_paper
 from routh.reproduce.verdicts import Finding, impossible, refuted, unsettled, works
 from routh.systems.d19 import motion_of
-from routh.validation import Array
+from routh.validation import Array, Options
 
 G = 9.81
 
@@ -54,7 +54,7 @@ def semi_implicit_euler() -> Finding:
 
 
 def implicit_euler() -> Finding:
-    """The largest spectral radius over twelve decades of steps, without damping; it falls to zero: L-stable."""
+    """The largest spectral radius over twelve decades of steps, undamped; it falls to zero: L-stable."""
     radii = [_radius("implicit", 1e6, 0.0, h) for h in 10.0 ** np.arange(-9.0, 4.0)]
     falls = bool(np.all(np.diff(radii) <= 1e-12))
     return works(
@@ -89,10 +89,11 @@ def theorem_1() -> Finding:
 def _any_system(rng: np.random.Generator) -> ConstrainedSystem:
     """Rows of all kinds, stiffness 1 to 1e15, steps of 1e-6 to 1 s, some rows repeated."""
     nv, n = int(rng.integers(3, 9)), int(rng.integers(1, 6))
-    rows, spring = rng.normal(size=(n, nv)), {"stiffness": 10.0 ** rng.uniform(0, 15), "damping": 1.0}
+    rows = rng.normal(size=(n, nv))
+    spring: Options = {"stiffness": 10.0 ** rng.uniform(0, 15), "damping": 1.0}
     if rng.random() < 0.5:
         rows[-1] = rows[0]
-    items = [
+    items: list[Bilateral | Unilateral | Contact] = [
         Bilateral(rows, 1e-3 * rng.normal(size=n), **spring),
         Unilateral(rng.normal(size=(n, nv)), 1e-3 * rng.normal(size=n), **spring),
         Contact(
@@ -113,7 +114,7 @@ def any_stiffness() -> Finding:
 
 
 def y_is_not_definite() -> Finding:
-    """(63) for G M^-1 G^T = ((1, 0.99), (0.99, 1)) and h^2 K + h B = diag(0, 1000); and invertible at random."""
+    """(63) for G M^-1 G^T = ((1, 0.99), (0.99, 1)) and h^2 K + h B = diag(0, 1000); random Y^-1."""
     A, X = np.array([[1.0, 0.99], [0.99, 1.0]]), np.diag([0.0, 1000.0])
     inverse = np.eye(2) + A @ X  # of Y, (60); its symmetric part is what u . Y^-1 u is
     Y = np.linalg.inv(inverse)
@@ -165,7 +166,8 @@ def inverse_24() -> Finding:
     motion = motion_of("cube-on-foundation", elements=100)
     points = square_grid(1.0, 100, -0.5)
     rows = np.column_stack([np.zeros((100, 2)), np.ones(100), points[:, 1], -points[:, 0], np.zeros(100)])
-    assert motion.model is not None and motion.state is not None
+    assert motion.model is not None
+    assert motion.state is not None
     rank = int(np.linalg.matrix_rank(rows @ np.linalg.solve(motion.model.mass(motion.state.q), rows.T)))
     single = np.random.default_rng(5).normal(size=4)
     bias = Bilateral(np.array([single]), [0.0], stiffness=0.0, bias=[1.0])
@@ -204,7 +206,8 @@ def pendulum_energy() -> Finding:
 
 def _enumerated(rows: ActingRows) -> Array:
     """The one solution of ``0 <= y _|_ (I + N N^T) y - c >= 0`` by trying all active sets."""
-    N = rows.S[:, None] * rows.mass.whiten(rows.G)
+    assert isinstance(rows.mass, DenseMass)
+    N = rows.S[:, None] * rows.mass.whiten(np.asarray(rows.G))
     A = np.eye(len(rows)) + N @ N.T
     for chosen in product([False, True], repeat=len(rows)):
         active = np.array(chosen, dtype=bool)
@@ -293,7 +296,7 @@ def limit_dead_or_elastic() -> Finding:
 
 
 def pressure() -> Finding:
-    """The foundation under 5 N and 50 N with 900 elements for 1 s, by our solver and by the printed program."""
+    """The foundation under 5 N and 50 N with 900 elements for 1 s, by ours and by the program."""
     numbers: dict[str, float | str] = {}
     holds = True
     for load in (5.0, 50.0):
@@ -337,7 +340,7 @@ def table_1_stiffness() -> Finding:
 
 
 def table_1_seconds() -> Finding:
-    """Time of 100 steps with 100 and 900 elements by our solver and by the program, beside the printed one."""
+    """Time of 100 steps with 100 and 900 elements by ours and the program, beside the printed one."""
     numbers: dict[str, float | str] = {}
     below = True
     for elements in (100, 900):

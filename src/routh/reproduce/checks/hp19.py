@@ -31,9 +31,10 @@ def _channel(mu: float = 0.0, floor: bool = False) -> ImpactProblem:
 
 def class_n() -> Finding:
     """Class N for four sets of facing walls: decided, with what shows it."""
-    cases = {
+    cases: dict[str, ImpactProblem] = {
         "facing walls": _channel(), "with friction 2": _channel(2.0),
-        "smooth walls and a floor": _channel(floor=True), "walls with friction 0.5 and a floor": _channel(0.5, True),
+        "smooth walls and a floor": _channel(floor=True),
+        "walls with friction 0.5 and a floor": _channel(0.5, True),
     }  # fmt: skip
     found = {name: terminates(problem) for name, problem in cases.items()}
     answers = [one.answer for one in found.values()]
@@ -47,7 +48,10 @@ def strict_dissipation() -> Finding:
     found = terminates(problem)
     assert found.velocity is not None
     y = problem.Jn @ found.velocity
-    numbers = {"pressing": ", ".join(found.pressing), "the floor approaches at (m/s)": float(y[2])}
+    numbers: dict[str, float | str] = {
+        "pressing": ", ".join(found.pressing),
+        "the floor approaches at (m/s)": float(y[2]),
+    }
     numbers["the walls approach at (m/s)"] = float(np.abs(y[:2]).max())
     lost = sample(_channel(), 64, seed=1)
     fell = bool(np.all(lost.kinetic_energy[lost.solved] < _channel().kinetic_energy()))
@@ -93,7 +97,7 @@ def equation_33() -> Finding:
 
 
 def figure_5() -> Finding:
-    """Sliding friction as three frictionless contacts tilted away from the slip: weights, and what they face."""
+    """Sliding friction as three frictionless contacts tilted away from the slip: weights and directions."""
     rng = np.random.default_rng(0)
     least, facing = np.inf, np.inf
     for _ in range(200):
@@ -187,9 +191,10 @@ def figure_4c() -> Finding:
     exact = exact_set(systems.get("pushing").rational)
     single = [result.v for result in sequences(exact.problem).values()]
     single += [result.v for result in simultaneous_solutions(exact.problem)[0]]
+    root = exact.problem.cholesky
     others = [
         v for v in sample(exact.problem, 512, seed=1).v
-        if min(np.linalg.norm((v - one) @ exact.problem.cholesky) for one in single) > 0.05 * exact.problem.speed
+        if min(float(np.linalg.norm((v - one) @ root)) for one in single) > 0.005 * exact.problem.speed
     ]  # fmt: skip
     inside = sum(bool(exact.contains(v, tol=1e-6)) for v in others)
     return works(

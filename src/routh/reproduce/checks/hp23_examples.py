@@ -141,7 +141,9 @@ def _refuted_in_fractions(pair: str) -> Finding:
     )
     replayed = _paper_residual(path)
     numbers["the same impulses on the printed data: largest residual of (39)"] = replayed
-    holds = verify_path(rational, path, path.v[-1]) and min(apart) > Fraction(1, 1000) and replayed < 1e-8
+    holds = (
+        bool(verify_path(rational, path, path.v[-1])) and min(apart) > Fraction(1, 1000) and replayed < 1e-8
+    )
     return refuted(holds, numbers)
 
 
@@ -166,7 +168,7 @@ def disks_ground() -> Finding:
 
 
 def compliant_members() -> Finding:
-    """Kelvin-Voigt outcomes over ten decades of stiffness ratios against the exact set's normal velocities."""
+    """Kelvin-Voigt outcomes over ten decades of stiffness ratios against the exact set."""
     system = systems.get("rocking-block")
     exact = exact_set(system.rational)
     normal = np.array([exact.problem.Jn @ v for v in stiffness_sweep(system, RATIOS[::5])])
@@ -256,7 +258,10 @@ def outer_set() -> Finding:
     exact = exact_set(systems.get("rocking-block").rational)
     outer = [piece.vertices for piece in exact.outer]
     sealed = verify_invariance(exact.rational, exact.thresholds, exact.region, outer)
-    numbers = {"status": exact.status.name, "gap between inner and outer (share)": exact.gap}
+    numbers: dict[str, float | str] = {
+        "status": exact.status.name,
+        "gap between inner and outer (share)": exact.gap,
+    }
     return works(
         bool(sealed) and exact.gap < 1e-3, {**numbers, "outer set invariant": "yes" if sealed else "no"}
     )

@@ -117,7 +117,7 @@ def seven_tenths() -> Finding:
 
 
 def _half_cycle(rate: float) -> tuple[float, float, float]:
-    """Duration, augmented duration without the impact, and the impact's normal impulse: (56), (62) to (66)."""
+    """Duration, augmented duration without the impact, the impact's normal impulse: (56), (62) to (66)."""
 
     def slope(_: float, y: np.ndarray) -> list[float]:
         angle, turning, _ = y

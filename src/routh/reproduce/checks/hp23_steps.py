@@ -119,7 +119,7 @@ def lemma_8() -> Finding:
         step = PolyhedralStep(problem)
         still = step.solve(problem.v, np.zeros(problem.nc)).v
         moved += bool(np.abs(still - problem.v).max() > 1e-9)
-        away = np.linalg.lstsq(problem.Jn, np.abs(rng.normal(size=problem.nc)))[0]
+        away: Array = np.linalg.lstsq(problem.Jn, np.abs(rng.normal(size=problem.nc)))[0].astype(np.float64)
         if np.all(problem.Jn @ away >= 0.0):
             moved += bool(np.abs(step.solve(away, _bound(problem, rng)).v - away).max() > 1e-9)
     return works(moved == 0, {"problems": 100, "steps that moved": moved})
@@ -169,7 +169,7 @@ def theorem_9() -> Finding:
     runs = sampling.approximation_sample_count(
         step=step, lipschitz=bound.lipschitz, max_steps=STEPS, contacts=2, net=NET, delta=0.05
     )
-    numbers = {
+    numbers: dict[str, float | str] = {
         "L": bound.lipschitz,
         f"runs, N = {STEPS}, epsilon' = {NET:g}": f"{runs:.1e}",
         "N itself": "given",

@@ -315,7 +315,9 @@ def figure_7() -> Finding:
     share = exhibits.least_share(W, v, mu, e)
     found = invariant_directions(W, mu)
     inward = found.angles[~found.centrifugal]
-    away = float(np.degrees(np.abs(np.angle(np.exp(1j * (math.atan2(v[1], v[0]) - inward)))).min()))
+    start = np.asarray(v, dtype=np.float64)
+    turned = math.atan2(start[1], start[0]) - inward
+    away = float(np.degrees(np.abs(np.angle(np.exp(1j * turned))).min()))
     unstable = not bool(found.stable[~found.centrifugal].any())
     numbers = {
         "least sliding velocity (share of the first)": share,
@@ -353,7 +355,7 @@ def impulses_follow() -> Finding:
         "|w1+ - w1-| (rad/s)": float(turn),
         "printed": float(spun),
     }
-    return works(float(off) < 1e-6 and abs(turn - spun) < 2e-6, numbers)
+    return works(float(off) < 1e-6 and abs(float(turn - spun)) < 2e-6, numbers)
 
 
 def equation_15() -> Finding:
@@ -371,7 +373,7 @@ def equation_15() -> Finding:
 
 
 def spin_of_the_icosahedron() -> Finding:
-    """The printed w1+ fixes R1 up to an angle, and one combination of v_t: how far the fitted one is from it."""
+    """The printed w1+ fixes R1 up to an angle, and one combination of v_t: how far off is the fitted?"""
     off = exhibits.without_15().beside_line
     return works(abs(off) < 1e-5, {"fitted v_t beside the line (m/s)": off})
 
