@@ -3,7 +3,7 @@
     pip install --no-deps --target /tmp/path gamspy-base
     PYTHONPATH=/tmp/path python benchmarks/path_table3.py --samples 1500
 
-The wheel is for this measurement alone. See docs/measured/methods.md.
+The wheel is for this measurement alone. See docs/measured/steps.md.
 """
 
 import argparse
