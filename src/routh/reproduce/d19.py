@@ -135,8 +135,8 @@ def figure_9(settings: Settings) -> Exhibit:
         "to (198), does not give it: one convex program is associated, so that what slides is pushed off the "
         "ramp, flies, falls back and slips on."
     )
-    figures_ = {"d19-fig-9": figures.sliding_figure(runs), "d19-fig-9-program": figures.sliding_figure(lines)}
-    return Exhibit(figures_, tuple(rows), text)
+    pictures = {"d19-fig-9": figures.sliding_figure(runs), "d19-fig-9-program": figures.sliding_figure(lines)}
+    return Exhibit(pictures, tuple(rows), text)
 
 
 def slid_and_lifted(run: Trajectory) -> tuple[Array, Array]:

@@ -328,10 +328,10 @@ def refuting_path(pair: str) -> tuple[CheckedPath, int]:
 
 _DISK_TEXT = (
     "The neighbouring rational problem: friction of sqrt(3) as a fraction, normals and the velocity before "
-    "in fractions within 1e-10 of the printed (the lower disks do not start quite at rest). The same impulses "
+    "in fractions within 1e-10 of the printed (lower disks do not start quite at rest). The same impulses "
     "on the printed data obey (39) to 1e-10. The exact set of five contacts is not complete within "
-    "any budget that was tried, so that samples had to find these paths; a checker that knows nothing of how "
-    "they were found verifies every piece without rounding."
+    "any budget that was tried, so that samples had to find these paths; a checker that knows nothing of "
+    "how they were found verifies every piece without rounding."
 )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from routh import systems
 from routh.problem import ImpactProblem
-from routh.status import RouthError
+from routh.status import MissingExtraError
 from routh.validation import Array
 
 SYSTEMS = (
@@ -69,8 +69,11 @@ class _Output(c.Structure):
     _fields_ = (("data", _data), ("print", _Print), ("flush", _Flush))
 
 
-class PathMissingError(RouthError, ImportError):
+class PathMissingError(MissingExtraError):
     """The library is not there; the message says how to bring it."""
+
+    def __init__(self, words: str) -> None:
+        ImportError.__init__(self, words)
 
 
 @cache

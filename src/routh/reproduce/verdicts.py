@@ -129,6 +129,12 @@ class Checked:
         return self.finding is not None and self.finding.verdict != self.statement.verdict
 
 
+@cache
+def _computed(function: Check) -> Finding:
+    """What a check finds; several statements may share one."""
+    return function()
+
+
 def run(paper: str, statement: Statement, *, slow: bool = False) -> Checked:
     """Compute a statement's verdict; those of slow checks only where they are asked for."""
     if not statement.check:
@@ -137,7 +143,7 @@ def run(paper: str, statement: Statement, *, slow: bool = False) -> Checked:
         return Checked(paper, statement, None, why_not=f"slow: last run {statement.ran}; --slow runs it")
     start = time.perf_counter()
     try:
-        finding = statement.function()
+        finding = _computed(statement.function)
     except MissingExtraError as error:
         return Checked(paper, statement, None, why_not=str(error))
     return Checked(paper, statement, finding, time.perf_counter() - start)
