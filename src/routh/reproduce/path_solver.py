@@ -143,13 +143,12 @@ class PathSolver:
 
     def _jacobian(
         self, data: int, n: int, z: object, wanted: int, out: object, filled: c._Pointer[c.c_int],
-        starts: object, lengths: object, rows: object, values: object,
+        *columns: object,
     ) -> int:  # fmt: skip
         if wanted:
             self._function(data, n, z, out)
-        for pointer, array in (
-            (starts, self._starts), (lengths, self._lengths), (rows, self._rows), (values, self._values),
-        ):  # fmt: skip
+        own = self._starts, self._lengths, self._rows, self._values
+        for pointer, array in zip(columns, own, strict=True):
             np.ctypeslib.as_array(pointer, (len(array),))[:] = array
         filled[0] = len(self._values)
         return 0
