@@ -54,3 +54,21 @@ def test_d19_the_papers_column_holds_what_the_paper_says():
         assert row.ours == pytest.approx(closed, rel=1e-3, abs=1e-7)
     assert [row.ours for row in rows if row.quantity.startswith("µ")] == ["slides"] * 3 + ["sticks"]
     assert np.isfinite([row.ours for row in slid]).all()
+    (quarter,) = [row for row in slid if "µ = 0.25" in row.quantity and "program" in row.quantity]
+    assert quarter.ours > 0.3  # the printed program does not give Fig. 9's 0.085 m
+    assert "lifts" in quarter.why
+    assert "0 failed solves" in quarter.why
+
+
+def test_jw17_fig_8_counts_what_reaches_the_origin_and_what_passes_by():
+    exact, near = rows_of("jw17-fig-8")
+    assert (exact.paper, exact.ours) == ("2 of 13", "1 of 13")
+    assert near.ours == "2 of 13"
+
+
+def test_hp19_the_posters_block_says_why_samples_are_outside_the_set():
+    from routh.reproduce import hp19
+
+    assert hp19
+    (entry,) = [entry for entry in entries() if entry.name == "hp19-poster-block"]
+    assert "finite steps leave (39)" in entry.make(Settings(quick=True)).text

@@ -406,8 +406,13 @@ def reproduce(
     said: Annotated[
         bool,
         typer.Option(
-            "--statements", help="List what the papers state, each with its verdict and evidence, and exit."
+            "--statements",
+            help="Compute the verdict on every statement of the papers (--only hp23: of one paper) and exit; "
+            "with --list, tell those of record.",
         ),
+    ] = False,
+    slow: Annotated[
+        bool, typer.Option("--slow", help="With --statements: the slow ones too, whose verdicts are dated.")
     ] = False,
     seed: options.Seed = 0,
     device: options.Device = "cpu",
@@ -427,7 +432,7 @@ def reproduce(
     from routh.reproduce import Settings
 
     if said:
-        return list_statements(output)
+        return list_statements(only or [], not listing, slow, output)
     if listing:
         return list_exhibits(output)
     options.output_folder(out)

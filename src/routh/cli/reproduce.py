@@ -10,8 +10,9 @@ from rich.table import Table
 
 from routh.cli.exits import GO_ON, Exit, when_interrupted
 from routh.cli.output import Output, plain_table
-from routh.reproduce import Settings
-from routh.reproduce.runner import Finished, cells, choose, counted, load, run, statements, write_report
+from routh.reproduce import Settings, verdicts
+from routh.reproduce.runner import Finished, cells, choose, load, run, write_report
+from routh.reproduce.verdicts import PAPERS, Checked, counted, statements
 from routh.text import for_rich
 from routh.viz import style
 
@@ -27,19 +28,64 @@ def list_exhibits(output: Output) -> int:
     return 0
 
 
-def list_statements(output: Output) -> int:
-    """Every statement of the papers with its verdict, and nothing else; the exit code."""
-    found = statements()
-    for paper, said in found.items():
-        output.show(f"[bold]{paper}[/bold]: {counted(said)}")
-        for one in said:
-            where, says, by, because = map(for_rich, (one.where, one.says, one.by, one.because))
-            output.show(
-                f"[cyan]{where}[/cyan]: {says}: [bold]{one.verdict}[/bold]{because and '; ' + because}"
-            )
-            output.show(f"  [dim]{by}[/dim]")
-    output.emit([{"paper": paper, **asdict(one)} for paper, said in found.items() for one in said])
-    return 0
+def list_statements(only: Sequence[str], run_them: bool, slow: bool, output: Output) -> int:
+    """Every statement of the papers with its verdict, computed now or of record; the exit code.
+
+    The papers in ``only``, all where it is empty. A verdict that is not the one of record fails the command.
+    """
+    papers = {paper.lower(): paper for paper in PAPERS}
+    for name in only:
+        if name.lower() not in papers:
+            raise ValueError(f"--only: got {name!r}; with --statements wanted one of {', '.join(papers)}")
+    wanted = [papers[name.lower()] for name in only] or list(PAPERS)
+    said = [(paper, one) for paper in wanted for one in statements()[paper]]
+    with output.counting(len(said)) as advance:
+        found = []
+        for paper, one in said:
+            advance(one.where)
+            found.append(verdicts.run(paper, one, slow=slow) if run_them else Checked(paper, one, None))
+    for paper in wanted:
+        mine = [checked for checked in found if checked.paper == paper]
+        output.show(f"[bold]{paper}[/bold]: {counted(checked.statement for checked in mine)}")
+        for checked in mine:
+            output.show(*_told(checked))
+    differ = [checked for checked in found if checked.differs]
+    if run_them:
+        ran = sum(checked.finding is not None for checked in found)
+        output.say(
+            f"\n{ran} of {len(found)} verdicts were computed now; {len(differ)} are not those of record"
+        )
+    output.emit([_as_data(checked) for checked in found])
+    return Exit.WITHOUT_RESULT if differ else Exit.DONE
+
+
+def _told(checked: Checked) -> list[str]:
+    """A statement in lines: what it says and its verdict; what that rests on; the numbers."""
+    one, finding = checked.statement, checked.finding
+    verdict = one.verdict if finding is None else finding.verdict
+    because = f"; {one.because}" if one.because else ""
+    where, says, why, rests = map(for_rich, (one.where, one.says, because, one.rests_on))
+    lines = [f"[cyan]{where}[/cyan]: {says}: [bold]{verdict}[/bold]{why}"]
+    if checked.differs:
+        lines.append(f"  [yellow]the verdict of record is: {one.verdict}[/yellow]")
+    lines.append(f"  [dim]{rests}{for_rich(' · ' + one.check if one.check else '')}[/dim]")
+    if finding is not None:
+        numbers = (f"{name}: {_number(value)}" for name, value in finding.numbers.items())
+        lines.append(f"  [dim]{for_rich(' · '.join(numbers))}[/dim]")
+    elif checked.why_not:
+        lines.append(f"  [dim]{for_rich(checked.why_not)}[/dim]")
+    return lines
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"
+
+
+def _as_data(checked: Checked) -> dict[str, object]:
+    finding = checked.finding
+    computed = None if finding is None else {"verdict": finding.verdict, "numbers": dict(finding.numbers)}
+    data = {**asdict(checked.statement), "rests_on": checked.statement.rests_on}
+    return {"paper": checked.paper, **data, "computed": computed, "why_not": checked.why_not}
 
 
 def reproduce_all(out: Path, only: Sequence[str], settings: Settings, fresh: bool, output: Output) -> int:

@@ -59,6 +59,12 @@ def _tilted(system: System, angle: float) -> State:
     return State(q, np.array([0.0, -speed, 0.0]))
 
 
+def tilt_sweep(system: System, angles: Array = ANGLES) -> list[Array]:
+    """Velocities after, for a block that is tilted by these angles (rad), both contacts at 1e6 N/m."""
+    model, _ = planar(system)
+    return [_outcome(model, _tilted(system, float(angle)), np.full(2, SOFTEST)) for angle in angles]
+
+
 def share_before_the_second(system: System, angle: float) -> float:
     """How much of the first corner's impulse comes before the other corner touches."""
     model, _ = planar(system)
@@ -121,9 +127,7 @@ def figure_12(settings: Settings) -> Exhibit:
     ratios, angles = RATIOS[::every], ANGLES[::every]
     known = ended(unequal_steps(problem, n, system.paper.step or 0.3, settings))
     stiffness = Sweep(problem, known, ratios, stiffness_sweep(system, ratios))
-    model, _ = planar(system)
-    tilted = [_outcome(model, _tilted(system, angle), np.full(2, SOFTEST)) for angle in angles]
-    angle = Sweep(problem, known, angles, tilted)
+    angle = Sweep(problem, known, angles, tilt_sweep(system, angles))
     rows = [
         *_rows("stiffness sweep", stiffness, "contained"),
         *_rows("angle sweep", angle, "slightly outside"),

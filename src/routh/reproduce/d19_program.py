@@ -131,13 +131,15 @@ def _minimise(program: PaperProgram, rows: ActingRows) -> tuple[Array, float, in
     """lambda* (n*,), the residual of its optimality conditions, and the solver's iterations.
 
     Where a slip cannot be stopped, the unmet wish of a strong damper makes the objective some 1e12 times what
-    it is otherwise, and the solver stalls: then the objective is divided by the damper and solved again.
+    it is otherwise, and the solver stalls: then the objective is divided by the damper and solved again, and
+    at last by its square, which is how the objective grows with it.
     """
     if len(program.X) == 0:
         return np.zeros(0), 0.0, 0
     P, linear, A, b, cones, scale = _lifted(program, rows)
     best, least, iterations = np.full(len(program.X), np.nan), np.inf, 0
-    for factor in (1.0, 1.0 / (1.0 + program.X.max())):
+    strongest = 1.0 + float(program.X.max())
+    for factor in (1.0, 1.0 / strongest, 1.0 / strongest**2):
         answer = convex.minimise(linear, A, b, cones, quadratic=factor * P, tolerance=1e-10)
         x, s, z, count = answer.x, answer.slack, answer.dual / factor, answer.iterations
         stationary = np.abs(P @ x + A.T @ z).max() / max(1.0, np.abs(P @ x).max(), np.abs(z).max())

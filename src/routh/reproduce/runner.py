@@ -1,13 +1,11 @@
 """Runs exhibits, keeps what they produced in a folder, and reports on them.
 
-`run` makes each exhibit and goes on where an earlier run stopped. `statements` are all that the papers say,
-each with a verdict and what shows it. `write_report` puts everything on one page: every picture, and every
-published number beside ours.
+`run` makes each exhibit and goes on where an earlier run stopped. `write_report` puts everything on one page:
+every statement with its verdict of record, every picture, and every published number beside ours.
 """
 
 from __future__ import annotations
 
-import enum
 import hashlib
 import importlib
 import json
@@ -16,27 +14,23 @@ import os
 import pkgutil
 import platform
 import time
-import tomllib
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 
 import routh
 from routh.reproduce.base import Entry, Row, Settings, entries
+from routh.reproduce.verdicts import PAPERS, counted, statements
 from routh.status import MissingExtraError
 from routh.storage import write_text
 from routh.text import for_html
 from routh.viz import pages, style
 
-PAPERS = ("HP23", "HP19", "JW17", "D19")  # in this order; then whatever else there is
 QUICK = (
     "quick: fewer samples, every fifth point of HP23 Fig. 12, and of D19 no E = 1e11 in its tables, "
     "no h = 1e-4 in Fig. 4, no h = 1e-8 in Fig. 6 and no stacks above 20 spheres in Fig. 10"
@@ -164,42 +158,6 @@ def _read(out: Path, entry: Entry, key: str) -> Finished | None:
         return None  # missing, or not what `_write` wrote
 
 
-class Verdict(enum.StrEnum):
-    """What became of a statement."""
-
-    WORKS = "works"  # true of the implementation, as far as its check goes
-    REFUTED = "refuted"  # a witness contradicts it
-    IMPOSSIBLE = "impossible"  # a proof contradicts it
-    OPEN = "open"  # neither came out; what was tried is said
-
-
-@dataclass(frozen=True)
-class Statement:
-    """One thing that a paper says."""
-
-    where: str  # in the paper: a theorem, a figure, a section
-    says: str
-    verdict: Verdict
-    by: str  # what shows the verdict: an exhibit's name, or "tests/file.py::test_name"
-    because: str = ""  # the witness, the proof or what was tried; a remark where it works
-
-
-@cache
-def statements() -> dict[str, tuple[Statement, ...]]:
-    """All statements, paper by paper, from ``said/hp23.toml`` and the other papers' files."""
-    found = {}
-    for paper in PAPERS:
-        data = tomllib.loads((files("routh.reproduce") / "said" / f"{paper.lower()}.toml").read_text("utf-8"))
-        found[paper] = tuple(Statement(**{**one, "verdict": Verdict(one["verdict"])}) for one in data["said"])
-    return found
-
-
-def counted(said: Iterable[Statement]) -> str:
-    """How many of each verdict, as words."""
-    count = Counter(one.verdict for one in said)
-    return ", ".join(f"{count[verdict]} {verdict}" for verdict in Verdict if count[verdict])
-
-
 def write_report(path: Path, results: Sequence[Finished], figures: Path, settings: Settings) -> Path:
     """Write the page; pictures are read from the folder ``figures`` and put inside."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -209,9 +167,13 @@ def write_report(path: Path, results: Sequence[Finished], figures: Path, setting
     )
     body = [lead, _meta(results, settings), "<h2>Every statement, with its verdict</h2>"]
     for paper, said in statements().items():
-        rows = [(one.where, one.says, str(one.verdict), one.by, one.because) for one in said]
+        rows = [
+            (one.where, one.says, str(one.verdict), one.rests_on, one.check, one.see, one.because)
+            for one in said
+        ]
         body.append(f"<p>{paper}: {counted(said)}.</p>")
-        body.append(pages.table(("where", "statement", "verdict", "shown by", "why"), rows, numbers=()))
+        head = ("where", "statement", "verdict", "rests on", "computed by", "shown in", "why")
+        body.append(pages.table(head, rows, numbers=()))
     links = "".join(
         f'<a href="#{result.name}">{for_html(result.source)}: {for_html(result.title)}'
         f"{'' if result.status == 'done' else ' (' + result.status + ')'}</a>"

@@ -114,7 +114,7 @@ def impact(
         approached but never reached. It never changes the answer.
     """
     impacts = checked_one(W, v, mu, e, hypothesis, event_tolerance)
-    with np.errstate(over="ignore"):  # see `_collect`
+    with np.errstate(over="ignore", under="ignore"):  # see `_collect`; a slip that underflows is gone
         impacts.status[0] = _kernel.solve_one(impacts, workspace(), 0)
     many = _collect(impacts)
     return TwoBodyImpact(
