@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_no_limit_is_told_where_nothing_tips(routh_command, tmp_path):
       </mujoco>""")
     code, out, _ = routh_command("tip", plate, "--drop", 1.0, "--speed", 0.5, "--samples", 16)
     assert code == 0
-    assert "Safe" not in out
+    assert "No sampled outcome" not in out
     assert Path("plate-tip.png").stat().st_size > 10_000
 
 
@@ -90,3 +91,93 @@ def test_a_measure_that_there_is_not_is_refused(routh_command, tmp_path, command
     code, _, said = routh_command(command, *words, "--out", tmp_path / out)
     assert code == 2
     assert said.startswith("routh: error: --measure: got 'tiping'")
+
+
+def test_python_and_the_command_line_decide_alike(routh_command):
+    """A little below the limit, at it, and above: where fewer outcomes would say go."""
+    import routh
+    from routh.robust import tipping
+
+    model = routh.models.mujoco.load(LANDER)
+    landing = routh.models.landing(model, drop=1.2, speed=0.7, heading=0.4)
+    limit = 1.0 / tipping(model, landing.qpos, landing.qvel, samples=4096).ratio  # outcomes scale
+    for share, verdict, code in ((0.8, "go", 0), (0.99, "undecided", 6), (1.1, "no-go", 4)):
+        drop, speed = 1.2 * share * limit, 0.7 * share * limit
+        words = ("--drop", drop, "--speed", speed, "--heading", 0.4, "--no-picture", "--json")
+        ended, out, _ = routh_command("tip", LANDER, *words)
+        told = json.loads(out)
+        landing = routh.models.landing(model, drop=drop, speed=speed, heading=0.4)
+        answer = tipping(model, landing.qpos, landing.qvel, prove=True)
+        assert told["verdict"] == answer.verdict == verdict
+        assert told["ratio"] == answer.ratio
+        assert told["go"] == answer.go == (ended == 0)
+        assert ended == code
+
+
+def test_tilted_is_no_go(routh_command):
+    code, out, _ = routh_command("tip", LANDER, "--drop", 1.0, "--roll", 0.06, "--no-picture", "--json")
+    told = json.loads(out)
+    assert code == 7
+    assert told["verdict"] == "tilted"
+    assert not told["go"]
+    assert told["sentences"][0].startswith("TILTED: ")
+
+
+def test_a_budget_that_runs_out_makes_the_answer_partial(routh_command):
+    words = ("--drop", 1.2, "--speed", 0.4, "--no-picture", "--budget", 0.001)
+    code, out, _ = routh_command("tip", LANDER, *words)
+    assert code == 5
+    assert out.startswith("PARTIAL: ")
+    code, out, _ = routh_command("tip", LANDER, *words, "--json")
+    told = json.loads(out)
+    assert (told["go"], told["verdict"], told["headings"]) == (False, "partial", 1)
+
+
+def test_too_few_solved_samples_are_no_go(routh_command, monkeypatch):
+    from routh.sampling import sample as drawn
+    from routh.status import Status
+
+    def some(batch, n, **options):
+        found = drawn(batch, n, **options)
+        found.status[:, ::50] = Status.NUMERICAL
+        return found
+
+    monkeypatch.setattr(import_module("routh.robust.tipping"), "sample", some)
+    code, out, _ = routh_command("tip", LANDER, "--drop", 1.2, "--speed", 0.3, "--heading", 0, "--no-picture")
+    assert code == 5
+    assert "PARTIAL: the worst outcome turns over" in out
+    assert "only 97.7 % of the outcomes are solved." in out
+    # what is proved holds for the others, too
+    code, _, _ = routh_command("tip", LANDER, "--drop", 0.3, "--speed", 0.1, "--heading", 0, "--no-picture")
+    assert code == 0
+
+
+TWO = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
+  <body name="lower" pos="0 0 0.1"><freejoint/><geom name="lower" type="box" size="0.2 0.2 0.1"/></body>
+  <body name="upper" pos="{}"><freejoint/><geom name="upper" type="box" size="0.1 0.1 0.1"/></body>
+  </worldbody></mujoco>"""
+
+
+def test_of_several_bodies_one_is_named(routh_command, tmp_path):
+    stack, apart = tmp_path / "stack.xml", tmp_path / "apart.xml"
+    stack.write_text(TWO.format("0 0 0.3"))
+    apart.write_text(TWO.format("1 0 0.3"))
+    for command in ("tip", "impact"):
+        code, _, err = routh_command(command, stack, "--drop", 1.0)
+        assert code == 2
+        assert "2 bodies can come down: lower, upper; wanted the one that does (--body)" in err
+        code, _, err = routh_command(command, stack, "--drop", 1.0, "--body", "lower")
+        assert code == 2
+        assert "upper lies on lower" in err
+    code, _, err = routh_command("tip", stack, "--drop", 1.0, "--body", "upper")
+    assert code == 2
+    assert "of which both move" in err
+    code, _, err = routh_command("tip", stack, "--drop", 1.0, "--body", "uper")
+    assert code == 2
+    assert "body: got 'uper'; wanted one of lower, upper" in err
+    code, out, _ = routh_command("impact", stack, "--drop", 1.0, "--body", "upper", "--no-picture", "-n", 64)
+    assert code == 0
+    assert "upper was lowered by 0 m" in out
+    code, out, _ = routh_command("tip", apart, "--drop", 0.5, "--body", "upper", "--no-picture")
+    assert code == 0
+    assert "Of upper alone" in out

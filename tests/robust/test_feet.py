@@ -12,6 +12,7 @@ from routh.robust import design, no_tipping, standing_problem, tipping, tipping_
 from routh.robust.candidates import Constraint
 from routh.robust.design_scores import TippingScore
 from routh.robust.feet import touchdown_problem
+from routh.robust.verdicts import SAMPLES
 from routh.sweep import measures, study
 from routh.sweep.recipe import recipe
 
@@ -37,7 +38,7 @@ def made(span=0.2, drop=1.5, speed=0.8):
 
 def test_ratio_is_that_of_tipping():
     one = landing(lander(), drop=1.5, speed=0.8)
-    outcomes = routh.sample(standing_problem(one), 64, rates="extreme", seed=0)
+    outcomes = routh.sample(standing_problem(one), SAMPLES, rates="extreme", seed=0)
     assert tipping_ratio(outcomes) == pytest.approx(tipping(lander(), one.qpos, one.qvel).ratio)
     with pytest.raises(ValueError, match="has no support"):
         tipping_ratio(routh.sample(one.problem, 4))

@@ -143,11 +143,13 @@ def tip(
 ) -> int:
     """Can it touch down like this? Go, or no-go because some outcome tips it over.
 
-    The first line is the answer, and so is the exit code: 0 go, 4 no-go. It searches for the worst outcome of
-    the touch-down about every edge of the support polygon, over all headings unless one is given, with the
-    joints locked. The second line says whether the set of outcomes is the right model here: the contacts are
-    stiff (it is), soft (the answer is conservative), or the robot is tilted so far that later impacts decide
-    (it may miss some). The picture shows the worst outcome tipping over its edge, and the map of safe speeds.
+    The first line is the answer, and so is the exit code: 0 go, 4 no-go; 5 partial (too few outcomes are
+    solved in the time of --budget), 6 undecided (too near the limit), 7 tilted so far that later impacts
+    decide. It searches for the worst outcome of the touch-down about every edge of the support polygon, over
+    all headings unless one is given, with the joints locked. Without --drop it comes down at 1 m/s. The
+    second line says whether the set of outcomes is the right model here: the contacts are stiff (it is) or
+    soft (the answer is conservative). The picture shows the worst outcome tipping over its edge, and the map
+    of safe speeds.
 
     [bold]Examples:[/bold]
 
@@ -357,7 +359,7 @@ def view(
     further = {"friction": grip, "restitution": restitution, "window": window}
     start = start_of(source, landed, change or [], further, robot)
     serving = {"host": host, "port": port, "ghosts": ghosts, "seed": seed}
-    return run_view(source, start, robot, serving, Output(quiet=quiet))
+    return run_view(source, start, robot, serving, Output(quiet=quiet), landed.body)
 
 
 @command("precompile")

@@ -31,6 +31,8 @@ class Exit(IntEnum):
     NOTHING_APPROACHES = 3
     NO_GO = 4
     TOO_FEW_SOLVED = 5
+    UNDECIDED = 6
+    TILTED = 7
     INTERRUPTED = 130
 
 
@@ -40,7 +42,9 @@ _MEANINGS = {
     Exit.BAD_INPUT: "bad input",
     Exit.NOTHING_APPROACHES: "nothing approaches",
     Exit.NO_GO: "no-go: it can tip",
-    Exit.TOO_FEW_SOLVED: "fewer than 99 % of the samples are solved",
+    Exit.TOO_FEW_SOLVED: "partial: fewer than 99 % of the samples are solved",
+    Exit.UNDECIDED: "undecided: too near the limit",
+    Exit.TILTED: "tilted: later impacts decide",
     Exit.INTERRUPTED: "interrupted",
 }
 #: One sentence for the end of every help.

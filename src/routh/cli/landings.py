@@ -37,9 +37,13 @@ class Landed:
         _landing(
             min=0.0,
             help="Move the robot along gravity until it touches, with this speed, m/s. A URDF gets a "
-            "floating base and level ground.",
+            "floating base and level ground. routh tip: 1 where it is not given.",
             show_default=False,
         ),
+    ] = None
+    body: Annotated[
+        str | None,
+        _landing(metavar="NAME", help="Which body comes down, where several can.", show_default=False),
     ] = None
     roll: Annotated[float, _landing(help="Rotation about the body's x axis, rad; first.")] = 0.0
     pitch: Annotated[float, _landing(help="... then about its y axis, rad.")] = 0.0
@@ -115,7 +119,7 @@ def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     told: Options = {name: getattr(landed, name) for name in NUMBERS}
     told["heading"] = landed.heading or 0.0
     told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
-    return landing(model, drop=landed.down, **told, **options.given(**further))
+    return landing(model, drop=landed.down, **told, **options.given(body=landed.body, **further))
 
 
 def window_line(wider: RobotProblem, window: float, friction: str, seed: int) -> str:
@@ -139,8 +143,9 @@ def window_line(wider: RobotProblem, window: float, friction: str, seed: int) ->
 def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
     """Where the robot was put, if the set is the right model there, and which joints were moved for it."""
     word = "raised" if found.lifted > 0.0 else "lowered"
+    body = f"{for_rich(found.body)} was " if found.body else ""
     output.say(
-        f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
+        f"[dim]{body}{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
         f"{_sideways(found)}; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )

@@ -68,7 +68,19 @@ class TipRequest:
             "Default: none; 2 mm for the line about the model.",
         ),
     ] = None
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes per landing.")] = 256
+    samples: Annotated[
+        int,
+        typer.Option(
+            "--samples",
+            "-n",
+            min=1,
+            help="Outcomes per landing to begin with; near the limit up to 4096 are drawn.",
+        ),
+    ] = 256  # routh.robust.verdicts.SAMPLES
+    budget: Annotated[
+        float,
+        typer.Option(min=1e-3, help="Stop after this many seconds; the answer is partial then (exit 5)."),
+    ] = 60.0
     seed: options.Seed = 0
 
 

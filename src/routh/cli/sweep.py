@@ -56,7 +56,7 @@ def source_of(
     tell_keyframes(model, robot, output)
     fixed = {name: getattr(landed, name) for name in (*NUMBERS, "drop") if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
-    given |= options.given(ground=robot.ground)
+    given |= options.given(ground=robot.ground, body=landed.body)
     tips = request.measure == "tipping"
     made = recipe(TOUCHDOWN if tips else LANDING, file=str(file), joints=landed.joints(), **given)
     first: Options = {**made.arguments, **{name: float(values[0]) for name, values in axes.items()}}

@@ -36,12 +36,19 @@ def start_of(
     return {**found, **landed.joints(), **moving, **options.given(**further)}
 
 
-def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Options, output: Output) -> int:
+def run_view(
+    source: str,
+    start: dict[str, float],
+    robot: RobotFile,
+    serving: Options,
+    output: Output,
+    body: str | None = None,
+) -> int:
     """Serve the viewer; the exit code."""
     from routh.view import show
 
     when_interrupted(lambda: "the viewer has ended")
-    mechanism = mechanism_of(source, start, robot)
+    mechanism = mechanism_of(source, start, robot, body)
     viewer = show(mechanism, **serving)
     try:
         print(viewer.address, flush=True)  # alone on its line: terminals make it a link, scripts read it
@@ -54,7 +61,9 @@ def run_view(source: str, start: dict[str, float], robot: RobotFile, serving: Op
         viewer.close()
 
 
-def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mechanism:
+def mechanism_of(
+    source: str, start: dict[str, float], robot: RobotFile, body: str | None = None
+) -> Mechanism:
     """What the command line asks to be shown."""
     from routh.view.session import as_mechanism
 
@@ -68,7 +77,7 @@ def mechanism_of(source: str, start: dict[str, float], robot: RobotFile) -> Mech
     words += ("--ground", f"{robot.ground:.12g}") if robot.ground is not None else ()
     given = options.given(**{"--state": robot.state, "--keyframe": robot.keyframe})
     posture = tuple(str(word) for pair in given.items() for word in pair)
-    more = robot.posture(model)
+    more = {**robot.posture(model), "body": body}
     with advising(model, robot):
         found = RobotMechanism(model, name=file.stem, start=start, source=words, posture=posture, **more)
         found.place(found.start_from(None))

@@ -49,8 +49,9 @@ def landing(
     joint_velocities : name -> rad/s (m/s for slides).
     options : for both, ``window`` (s: contacts that close within this time at the approach speed are part of
         the landing; default 5 ms), ``limits`` (of joints), ``restitution``, ``deepest``, ``past_limit``. For
-        MuJoCo ``keyframe``, ``qpos`` and ``self_contacts`` (whether contacts between the robot's own links
-        count; by default only those with its surroundings, and limits, do); without keyframe and qpos,
+        MuJoCo ``body`` (which one comes down, where several can), ``keyframe``, ``qpos`` and
+        ``self_contacts`` (whether contacts between the robot's own links count; by default only those with
+        its surroundings, and limits, do); without keyframe and qpos,
         joints that the file has past their limits are moved inside. For Pinocchio ``q``, ``ground``,
         ``points``, ``geometry`` and ``mu``.
 
@@ -115,6 +116,7 @@ def landing_of(
     roots: Sequence[str] = (),
     ground: float | None = None,
     qpos: Sequence[float] | None = None,
+    body: str | None = None,
     **point: float,
 ) -> Landing | None:
     """The landing of the robot of a file; None where it cannot be in that posture.
@@ -122,11 +124,11 @@ def landing_of(
     ``point`` has roll, pitch, yaw, speed, heading and rates, see `landing`, and joints by name, so that it
     can be a point of a grid. A URDF gets a floating root and level ground, other files the latter at the
     height ``ground``, m, if that is given. ``roots`` are further folders whose files the model may use,
-    ``qpos`` (nq,) or ``keyframe`` the posture to start from.
+    ``qpos`` (nq,) or ``keyframe`` the posture to start from, ``body`` which one comes down.
     """
     angles: Options = {name: point.pop(name) for name in ("roll", "pitch", "yaw", *MOTION) if name in point}
     given: Options = {"joint_velocities": joint_velocities, "window": window}
-    given |= {"keyframe": keyframe, "qpos": qpos}
+    given |= {"keyframe": keyframe, "qpos": qpos, "body": body}
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _kept(file, roots=tuple(roots), **({} if ground is None else {"ground": ground}))

@@ -28,7 +28,7 @@ from routh.models.robot import (
 from routh.models.simultaneity import DEEPEST, TOUCHING, Rules, time_to_contact
 from routh.models.spatial.rotations import exponential, multiply, skew
 from routh.problem import ImpactProblem
-from routh.status import ModelError, StateError
+from routh.status import StateError
 from routh.validation import Array, real
 
 
@@ -86,6 +86,7 @@ class Landing:
     lifted: float  # m, by how much the robot was raised (negative: lowered) from where it stood
     moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
     motion: Motion = field(default_factory=Motion)  # besides coming down
+    body: str = ""  # that comes down, where other bodies move too
 
 
 def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:
@@ -160,6 +161,7 @@ class Touchdown:
     momentum: Array  # (6, nv) per velocity of the problem: linear, then angular about the centre of mass
     to_world: Array  # (6, 6) orthogonal: from the root's velocities to those of its origin and its rotation
     held: tuple[str, ...] = field(default=())  # joints
+    body: str = ""  # that comes down, where other bodies move too
 
     @cached_property
     def problem(self) -> RobotProblem:
@@ -253,7 +255,6 @@ def held_touchdown(
     seen: Seen,
     *,
     reach: float,
-    equality: Array,
     gravity: Array,
     held: Sequence[str],
     deepest: float | None = DEEPEST,
@@ -264,7 +265,6 @@ def held_touchdown(
     ----------
     M : (nv, nv); qvel : (nv,).
     seen : contacts of the robot with what does not move, of which those within ``reach`` m are taken.
-    equality : (ne, nv) rows that velocities must be orthogonal to.
     """
     dofs = root.dofs
     own = M[dofs, dofs]
@@ -272,8 +272,6 @@ def held_touchdown(
     v: Array = qvel
     if len(M) > len(own):  # joints that stop at once keep the momentum
         v = np.asarray(np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64)
-    if np.any(equality[:, dofs]):
-        raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
     kept = seen.dist <= reach
     if not kept.any():
         found = f"the smallest distance is {seen.dist.min():g}" if len(kept) else "nothing is near"

@@ -43,6 +43,7 @@ from routh.robust.support import Support as Support
 from routh.robust.tipping import Tipping as Tipping
 from routh.robust.tipping import Tippings as Tippings
 from routh.robust.tipping import tipping as tipping
+from routh.robust.verdicts import Verdict as Verdict
 from routh.robust.worst import WorstCase as WorstCase
 from routh.robust.worst import WorstCases as WorstCases
 from routh.robust.worst import worst_case as worst_case

@@ -194,11 +194,11 @@ def _posed(
     model: Any = landing.model
     restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
     options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
-    options["motion"] = landing.motion
+    options |= {"motion": landing.motion, "body": landing.body or None}
     if any(restitution.values()):
         options["restitution"] = restitution
     data, _ = starting_pose(model, qpos=landing.qpos)
-    root = find_root(model, data)
+    root = find_root(model, data, options["body"])
 
     def posture(**point: float) -> Posture:
         turns = {name: point.pop(name) for name in POSE if name in point}

@@ -11,11 +11,12 @@ from routh.models.robot import RobotProblem
 from routh.problem import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.support import Support, support_of
-from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.robust.tipping import restitution_at, restitution_given
+from routh.robust.verdicts import SAMPLES
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
-from routh.validation import Array, integer, real
+from routh.validation import Array, Options, integer, real
 
 
 class StandingProblem(RobotProblem):
@@ -47,7 +48,8 @@ def standing_problem(
     """
     model: Foreign = landing.model
     state = landing.qpos[None], landing.qvel[None]
-    down = next(iter(touchdowns(model, *state, window=landing.window, **options)))
+    named: Options = {"body": landing.body, **options} if landing.body else dict(options)
+    down = next(iter(touchdowns(model, *state, window=landing.window, **named)))
     if isinstance(down, ValueError):
         raise down
     support = support_of(down, unevenness)

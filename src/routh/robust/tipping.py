@@ -9,8 +9,9 @@ adds none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,18 +26,17 @@ from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.simultaneity import WINDOW
 from routh.results import Column, Drawable, ImpactPath, Tabular
 from routh.robust.support import Support, supports_of
+from routh.robust.verdicts import MOST, SAMPLES, Verdict, verdict_of
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import Outcomes
 from routh.status import ModelError, Status
+from routh.text import percent
 from routh.validation import Array, Options, integer, real, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjModel
     from pinocchio import Model
-
-#: Outcomes of each state; with ``rates="extreme"`` more change the worst one by about a hundredth.
-SAMPLES = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,8 @@ class Tipping(Drawable, Tabular):
     unevenness: float = field(repr=False)  # m, that `regime` is told with
     lasting: float | None = field(repr=False)  # s, of a contact; None: as its own spring says
     solved: float  # share of the samples that are solved: the answer is made of these
-    status: Status  # SOLVED; NO_IMPACT; NUMERICAL where no sample ended
+    samples: int  # that were drawn
+    status: Status  # SOLVED; NO_IMPACT; where no sample ended NUMERICAL, or OUT_OF_TIME
     drawn: tuple[BatchOutcomes, int, int] | None = field(default=None, repr=False)  # row and sample of it
 
     @cached_property
@@ -80,8 +81,18 @@ class Tipping(Drawable, Tabular):
         return None if self.drawn is None else (self.drawn[0][self.drawn[1]], self.drawn[2])
 
     @property
+    def verdict(self) -> Verdict:
+        """What it comes down to: "go", "no-go", or why it is neither."""
+        return verdict_of(self.ratio, self.evidence, self.regime.kind, self.solved, self.samples)
+
+    @property
+    def go(self) -> bool:
+        """Whether it may touch down like this: no outcome tips, and the method covers what happens."""
+        return self.verdict is Verdict.GO
+
+    @property
     def can_tip(self) -> bool:
-        """Whether an outcome was found that turns the body over."""
+        """Whether an outcome was found that turns the body over; True where none was solved."""
         return not self.ratio <= 1.0
 
     @property
@@ -126,18 +137,28 @@ class Tipping(Drawable, Tabular):
 
     def lines(self) -> list[str]:
         """The answer first, then what it rests on."""
-        a, b = self.edge
-        found = "no outcome was solved" if np.isnan(self.ratio) else f"{self.ratio:.2f} of the critical rate"
-        head = f"{'NO-GO' if self.can_tip else 'GO'}: the worst outcome turns over {a} - {b} at {found}"
-        proofs = {
-            "outcome": ".",
-            "energy": "; proved: there is not enough energy to turn it over, now or later.",
-            "bound": "; proved for this impact: no outcome is above "
-            f"{np.max(self.bound, initial=-np.inf):.2f} of it.",
-            "sampled": "; sampled, not proved.",
-        }
+        solved = f"only {percent(self.solved)} of the outcomes are solved"
+        head = f"{self.verdict.upper()}: {solved}."
+        if not np.isnan(self.ratio):
+            proofs = {
+                "outcome": ".",
+                "energy": "; proved: there is not enough energy to turn it over, now or later.",
+                "bound": "; proved for this impact: no outcome is above "
+                f"{np.max(self.bound, initial=-np.inf):.2f} of it.",
+                "sampled": "; sampled, not proved.",
+            }
+            but = {
+                Verdict.UNDECIDED: f"; of more than {self.samples} outcomes one may be above it.",
+                Verdict.TILTED: "; later impacts decide, and these were not looked at.",
+                Verdict.PARTIAL: f"; {solved}.",
+            }
+            ends = but.get(self.verdict, proofs[self.evidence])
+            found = f"the worst outcome turns over {' - '.join(self.edge)} at {self.ratio:.2f}"
+            head = f"{self.verdict.upper()}: {found} of the critical rate{ends}"
         regime = f"{self.regime.sentence[:1].upper()}{self.regime.sentence[1:]}."
-        lines = [head + proofs[self.evidence], regime, self._restitution_line()]
+        lines = [head, regime, self._restitution_line()]
+        if self.down.body:
+            lines.append(f"Of {self.down.body} alone; other bodies stay where they are.")
         if self.held:
             lines.append(f"Held joints: {listed(self.held)}.")
         return lines
@@ -157,8 +178,8 @@ class Tipping(Drawable, Tabular):
         return " ".join(self.lines())
 
     def __repr__(self) -> str:
-        verdict = "can tip" if self.can_tip else f"cannot tip ({self.evidence})"
-        return f"Tipping({verdict}, ratio={self.ratio:.3g}, edge={' - '.join(self.edge)}, {self.status.name})"
+        what = f"{self.verdict.upper()}, {self.evidence}, ratio={self.ratio:.3g}"
+        return f"Tipping({what}, edge={' - '.join(self.edge)}, {self.status.name})"
 
     def as_data(self) -> dict[str, object]:
         """Numbers, lists and dictionaries, as ``--json`` prints them."""
@@ -167,7 +188,8 @@ class Tipping(Drawable, Tabular):
             for e, r, b in zip(self.support.edges, self.worst, self.bound, strict=True)
         ]
         return {
-            "go": not self.can_tip,
+            "go": self.go,
+            "verdict": str(self.verdict),
             "ratio": self.ratio,
             "margin": self.margin,
             "edge": list(self.edge),
@@ -177,6 +199,7 @@ class Tipping(Drawable, Tabular):
             "energy_after": self.energy_after,
             "regime": self.regime.kind,
             "solved": self.solved,
+            "samples": self.samples,
             "sentences": self.lines(),
             "restitution": self.restitution,
             "restitution_from": self.restitution_from,
@@ -256,6 +279,16 @@ class Tippings(Tabular):
         """For which states that is proved, (n,) bool."""
         return self._each(lambda one: one.cannot_tip, False).astype(bool)
 
+    @cached_property
+    def go(self) -> np.ndarray:
+        """Which states are a go, (n,) bool; False where there is no answer."""
+        return self._each(lambda one: one.go, False).astype(bool)
+
+    @property
+    def verdicts(self) -> list[str]:
+        """ "go", "no-go", "undecided", "tilted" or "partial", empty without an answer."""
+        return ["" if isinstance(one, ValueError) else str(one.verdict) for one in self.found]
+
     @property
     def edges(self) -> list[tuple[str, str] | None]:
         """The edge of each state."""
@@ -279,6 +312,7 @@ class Tippings(Tabular):
             "edge": Column(("state",), edges, "1", "over which the worst outcome turns"),
             "energy": Column(("state",), self.energy, "1", "before, over the least that turns it over"),
             "cannot_tip": Column(("state",), self.cannot_tip, "1", "proved"),
+            "verdict": Column(("state",), np.array(self.verdicts), "1", ", ".join(Verdict)),
             "regime": Column(("state",), np.array(self.regimes), "1", "stiff, soft, tilted or unknown"),
             "status": Column(("state",), self.status, "1", meaning),
         }
@@ -292,6 +326,7 @@ def tipping(
     window: float = WINDOW,
     restitution: str | float = "contact",
     samples: int = SAMPLES,
+    most: int = MOST,
     rates: str = "extreme",
     prove: bool = False,
     stiffness: float | None = None,
@@ -300,6 +335,7 @@ def tipping(
     facets: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    budget: float | None = None,
     **options: Any,
 ) -> Tipping | Tippings:
     """Whether a body that comes down nearly flat can turn over: the worst outcome about every edge.
@@ -313,14 +349,19 @@ def tipping(
         the body nevertheless, if they are within a slope of 0.1 of the ground.
     restitution : "contact", from the damping of the contact's spring (MuJoCo's ``solref``; where nothing is
         known, as if critically damped, 0.135), or a number.
-    samples, rates, friction, facets, seed, threads : of `routh.sample`.
+    samples, most : outcomes of each state; where the worst is so near 1 that more could be above it, twice as
+        many, and so on up to ``most``. What is still as near then is "undecided".
+    rates, friction, facets, seed, threads : of `routh.sample`.
+    budget : seconds for drawing; what is not drawn by then is missing, and too much of it makes an answer
+        "partial". Without it equal seeds give equal answers.
     prove : bound the worst outcome about each edge by a cone program (some 10 ms an edge); without it only by
         energy and momentum, which costs nothing and is looser.
     stiffness : of one contact, N/m, instead of the model's own spring; says how long a contact lasts.
     unevenness : m, by which the height of each foot differs from the model: a foot may then close earlier by
         sqrt(2) of it, and the body stands leaning by as much over the width of its support. None: it
         stands flat, and 2 mm are taken for the right model here (`Tipping.regime`).
-    options : ``deepest`` (m of overlap); for MuJoCo ``data`` (mocap poses); for Pinocchio ``ground``,
+    options : ``deepest`` (m of overlap); for MuJoCo ``data`` (mocap poses) and ``body`` (which body comes
+        down, where several can); for Pinocchio ``ground``,
         ``points``, ``geometry`` and ``mu``.
 
     Returns
@@ -329,6 +370,7 @@ def tipping(
     """
     real("window", window, at_least=0.0)
     integer("samples", samples, at_least=1)
+    integer("most", most, at_least=1)
     if unevenness is not None:
         real("unevenness", unevenness, at_least=0.0)
     elastic = restitution_given(restitution)
@@ -345,7 +387,8 @@ def tipping(
         )
     drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawing |= {"seed": seed, "threads": threads}
-    asked = _Asked(window, elastic, samples, prove, stiffness, unevenness, drawing)
+    deadline = np.inf if budget is None else monotonic() + real("budget", budget, above=0.0)
+    asked = _Asked(window, elastic, samples, most, prove, stiffness, unevenness, drawing, deadline)
     downs = touchdowns(model, np.atleast_2d(q), np.atleast_2d(v), window=window, **options)
     found, status = _answers(model, np.atleast_2d(q), list(downs), asked)
     if q.ndim == 2:
@@ -362,10 +405,17 @@ class _Asked:
     window: float
     restitution: float | None  # None: of the contact
     samples: int
+    most: int
     prove: bool
     stiffness: float | None
     unevenness: float | None
     drawing: Options
+    deadline: float  # s, monotonic
+
+    def draw(self, batch: ImpactBatch, row: int = 0) -> BatchOutcomes:
+        """The outcomes of impacts, of which the first is this row of all states."""
+        left = None if np.isinf(self.deadline) else max(self.deadline - monotonic(), 1e-3)
+        return sample(batch, self.samples, row=row, budget=left, **self.drawing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -388,8 +438,17 @@ def _answers(
         ratios = [one.down.seen.damping_ratio[one.counting] for one in known]
         elastic, sources = _restitutions(ratios, asked.restitution)
         rows = np.array([k for k, one in enumerate(posed) if isinstance(one, _Posed)])
-        drawn = sample(_batch(known, elastic, rows, len(posed)), asked.samples, **asked.drawing)
+        drawn = asked.draw(_batch(known, elastic, rows, len(posed)))
         answers = _judge(model, qpos, known, elastic, sources, drawn, rows, asked)
+        for k, (one, e, source, row) in enumerate(zip(known, elastic, sources, rows.tolist(), strict=True)):
+            plainer = replace(asked, prove=False)
+            while (n := answers[k].samples) < asked.most and answers[k].verdict is Verdict.UNDECIDED:
+                plainer = replace(plainer, samples=min(2 * n, asked.most))
+                if monotonic() > asked.deadline:
+                    break
+                again = plainer.draw(_batch([one], [e], np.array([0]), 1), row)
+                more = _judge(model, qpos[row : row + 1], [one], [e], [source], again, np.array([0]), plainer)
+                answers[k] = replace(more[0], bound=answers[k].bound)
     rest = iter(answers)
     found: list[Tipping | ValueError] = [one if isinstance(one, ValueError) else next(rest) for one in posed]
     status = np.full(len(posed), Status.REFUSED, dtype=np.int8)
@@ -516,7 +575,8 @@ def _judge(
     answers = []
     for k, (one, support) in enumerate(zip(posed, supports, strict=True)):
         count, solved = len(support.barriers), bool(ended[k].any())
-        status = Status(int(statuses[k, index[k]])) if solved else Status.NUMERICAL
+        unsolved = Status.OUT_OF_TIME if (statuses[k] == Status.OUT_OF_TIME).any() else Status.NUMERICAL
+        status = Status(int(statuses[k, index[k]])) if solved else unsolved
         v = after[k, index[k], :nv] if solved else np.full(nv, np.nan)
         lasting = None
         if asked.stiffness is not None:
@@ -548,6 +608,7 @@ def _judge(
                 uneven,
                 lasting,
                 float(ended[k].mean()),
+                ended.shape[1],
                 status,
                 (drawn, int(rows[k]), int(index[k])) if solved and status is not Status.NO_IMPACT else None,
             )

@@ -258,7 +258,7 @@ def fall(model: MjModel, found: Landing, times: Array) -> Array:
     state = engine().MjData(model)
     state.qpos[:] = found.qpos
     engine().mj_kinematics(model, state)
-    falling = found.drop * find_root(model, state).speed
+    falling = found.drop * find_root(model, state, found.body or None).speed
     size = float(np.linalg.norm(model.opt.gravity))
     since = -found.drop / size if size > 0.0 else -np.inf  # s: when it was let go
     q = np.empty((len(times), model.nq))

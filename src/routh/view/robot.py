@@ -51,6 +51,7 @@ class RobotMechanism:
         keyframe: str | None = None,
         qpos: Array | None = None,
         posture: Sequence[str] = (),
+        body: str | None = None,
     ) -> None:
         mujoco = engine()
         self.model, self.title, self._source = model, name, tuple(source) or (name,)
@@ -60,7 +61,7 @@ class RobotMechanism:
         self.keyframes = keyframe_names(model)
         self._owners = _owners(model)
         mujoco.mj_kinematics(model, self._data)
-        self._root = find_root(model, self._data)
+        self._root, self._body = find_root(model, self._data, body), body
         solids = {g: part for g in range(model.ngeom) if (part := _solid(model, g)) is not None}
         moving = {g: part for g, part in solids.items() if model.body_weldid[model.geom_bodyid[g]] != 0}
         self._bodies, self.parts = _by_body(model, moving)
@@ -101,6 +102,7 @@ class RobotMechanism:
             joints=joints,
             joint_velocities=velocities,
             qpos=self._reference,
+            body=self._body,
             window=values.get("window", 1e3 * WINDOW) * 1e-3,
             restitution=values.get("restitution", 0.0),
             **turn,

@@ -87,13 +87,14 @@ def _solids(tip: Tipping) -> list[Array]:
     data.qpos[:] = tip.qpos
     mujoco.mj_kinematics(model, data)
     found = []
-    for geom in np.flatnonzero(free_root(model, data).geoms):
+    root = free_root(model, data, tip.down.body or None)
+    for geom in np.flatnonzero(root.geoms):
         local = _local_points(model, int(geom))
         if local is not None:
             turn = data.geom_xmat[geom].reshape(3, 3)
             found.append(local @ turn.T + data.geom_xpos[geom])
     spheres = int(mujoco.mjtGeom.mjGEOM_SPHERE)
-    only_feet = all(int(kind) == spheres for kind in model.geom_type[free_root(model, data).geoms])
+    only_feet = all(int(kind) == spheres for kind in model.geom_type[root.geoms])
     return [*found, *frame] if only_feet or not found else found
 
 

@@ -142,7 +142,6 @@ def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Ar
         root,
         _seen([point for point in found if point.dist <= reach], root, around.mu),
         reach=reach,
-        equality=np.zeros((0, model.nv)),
         gravity=np.array(model.gravity.linear),
         held=tuple(model.names)[2:],
         deepest=deepest,
