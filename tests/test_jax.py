@@ -73,5 +73,5 @@ def test_a_missing_package_is_named(monkeypatch):
     from routh.status import MissingExtraError
 
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(MissingExtraError, match=r"routh\[jax\]"):
+    with pytest.raises(MissingExtraError, match=r"'\.\[jax\]' in your clone"):
         outcome_function(3)

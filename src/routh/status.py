@@ -46,10 +46,15 @@ class RouthError(Exception):
 
 
 class MissingExtraError(RouthError, ImportError):
-    """An optional package is missing; the message names the ``pip install`` line that brings it."""
+    """An optional package is missing; the message says what brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
-        super().__init__(f"{package} is not installed; bring it with: pip install 'routh[{extra}]'")
+        super().__init__(f"{package} is not installed; bring it with: {install_line(extra)}")
+
+
+def install_line(extra: str) -> str:
+    """What brings an extra: routh is not on PyPI, so it is installed from its clone."""
+    return f"pip install '.[{extra}]' in your clone of routh"
 
 
 def optional(module: str, extra: str, package: str = "") -> ModuleType:

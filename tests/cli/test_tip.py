@@ -181,3 +181,89 @@ def test_of_several_bodies_one_is_named(routh_command, tmp_path):
     code, out, _ = routh_command("tip", apart, "--drop", 0.5, "--body", "upper", "--no-picture")
     assert code == 0
     assert "Of upper alone" in out
+
+
+def test_how_wide_must_the_feet_be(routh_command):
+    """The smallest span is a go when it is built, with yet other samples; a little less is none."""
+    words = ("--drop", 1.5, "--speed", 0.8, "--heading", 0, "--no-picture", "--json", "--budget", 600)
+    code, out, _ = routh_command("tip", LANDER, *words, "--smallest", "span=1:2")
+    told = json.loads(out)
+    assert code == 0
+    assert told["verdict"] == "go"
+    assert told["smallest"]["whole"]
+    span = told["smallest"]["value"]
+    assert 1.0 < span < 1.5
+
+    import mujoco
+
+    from routh.robust import tipping
+
+    for share, tips in ((1.0, False), (0.93, True)):
+        spec = mujoco.MjSpec.from_file(str(LANDER))
+        for geom in spec.geoms:
+            if "/" not in geom.name and geom.type == mujoco.mjtGeom.mjGEOM_SPHERE:
+                geom.pos[:2] *= span * share
+        import routh
+
+        landing = routh.models.landing(spec.compile(), drop=1.5, speed=0.8)
+        seeds = [tipping(landing.model, landing.qpos, landing.qvel, seed=seed) for seed in (7, 8)]
+        assert any(one.can_tip for one in seeds) == tips
+
+
+@pytest.mark.parametrize("text", ["span", "span=2:1", "span=0:1", "=1:2", "span=a:b"])
+def test_a_range_that_is_none_is_refused(routh_command, text):
+    code, _, err = routh_command("tip", LANDER, "--smallest", text)
+    assert code == 2
+    assert "--smallest: got" in err
+
+
+def test_a_joint_can_be_looked_for_and_too_little_time_is_said(routh_command):
+    code, _, err = routh_command("tip", LANDER, "--smallest", "knee=0:1")
+    assert code == 2
+    assert "joints: got 'knee'" in err
+    words = ("--drop", 1.5, "--speed", 0.8, "--no-picture", "--budget", 0.001)
+    code, out, _ = routh_command("tip", LANDER, "--smallest", "span=1:2", *words)
+    assert code == 5
+    assert out.startswith("PARTIAL: in the time of --budget no span up to 2 times")
+
+
+def test_numbers_of_a_table_are_whole_in_a_pipe(routh_command, tmp_path):
+    """Names are long: those of a humanoid's feet are."""
+    long = tmp_path / "long.xml"
+    long.write_text(LANDER.read_text().replace("front-left", "front_left_ankle_roll_link_collision_geometry"))
+    _, out, _ = routh_command("tip", long, "--drop", 1.0, "--speed", 0.3, "--heading", 0, "--no-picture")
+    table = out[out.index("edge ") :].splitlines()
+    assert "worst ratio" in table[0]
+    assert all("\u2026" not in line for line in table)
+    assert all(len(line.split()) == 6 for line in table[1:5])
+
+
+def test_what_was_used_is_said(routh_command):
+    _, out, _ = routh_command("tip", LANDER, "--drop", 0.4, "--no-picture")
+    assert "Restitution 0.135 (from the contacts' springs), friction 0.8." in out
+    text = LANDER.read_text()
+    assert 'timestep="5e-4"' in text
+    Path("coarse.xml").write_text(text.replace('timestep="5e-4"', 'timestep="2e-3"'))
+    _, out, _ = routh_command("tip", "coarse.xml", "--drop", 0.4, "--no-picture")
+    assert "solref 2 ms is raised to 4 ms, twice the time step" in " ".join(out.split())
+
+
+def test_hints_are_not_what_was_done_already(routh_command, tmp_path):
+    far = tmp_path / "far.xml"
+    far.write_text("""<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
+      <body name="a" pos="0 0 0.1"><freejoint/><geom name="a" type="box" size="0.1 0.1 0.1"/></body>
+      <body name="b" pos="0.25 0 0.1"><freejoint/><geom name="b" type="box" size="0.1 0.1 0.1"/></body>
+      </worldbody></mujoco>""")
+    code, out, _ = routh_command("impact", far, "--qvel", "0:1.0", "--no-picture")
+    assert code == 3
+    assert "closes in 50 ms: --window 0.055 counts it." in " ".join(out.split())
+    code, _, _ = routh_command("impact", far, "--qvel", "0:1.0", "--window", 0.055, "--no-picture", "-n", 16)
+    assert code == 0
+    belt = tmp_path / "belt.xml"
+    belt.write_text("""<mujoco><worldbody><body name="belt"><joint type="slide" axis="1 0 0"/>
+      <geom name="belt" type="box" size="2 2 0.1" pos="0 0 -0.1" mass="50"/></body>
+      <body name="parcel" pos="0 0 0.3"><freejoint/><geom name="parcel" type="box" size="0.1 0.1 0.1"/></body>
+      </worldbody></mujoco>""")
+    code, _, err = routh_command("tip", belt, "--drop", 1.0)
+    assert code == 2
+    assert "--drop" not in err

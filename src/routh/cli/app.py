@@ -155,6 +155,7 @@ def tip(
 
       routh tip lander.xml --drop 1.5 --speed 0.8
       routh tip quadruped.urdf --drop 1.0 --speed 0.5 --heading 1.57 --restitution 0
+      routh tip lander.xml --drop 1.5 --speed 0.8 --smallest span=0.5:2
       routh tip lander.xml --drop 1.5 --json | jq '.safe.speed'
     """
     from routh.cli.tip import run_tip

@@ -77,6 +77,14 @@ class TipRequest:
             help="Outcomes per landing to begin with; near the limit up to 4096 are drawn.",
         ),
     ] = 256  # routh.robust.verdicts.SAMPLES
+    smallest: Annotated[
+        str | None,
+        options.option(
+            metavar="NAME=LOW:HIGH",
+            help="Look for the smallest value from which on it is a go: of span, by which the feet's "
+            "distances across from the body's centre of mass are multiplied, or of a joint, rad or m.",
+        ),
+    ] = None
     budget: Annotated[
         float,
         typer.Option(min=1e-3, help="Stop after this many seconds; the answer is partial then (exit 5)."),

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
+_LATER = 1.0  # s: contacts that close later are not named
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
 not_negative = partial(option, min=0.0)
@@ -202,13 +203,14 @@ def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterat
     except (ModelError, NoContactError) as error:
         told, advice = str(error), []
         if isinstance(error, StateError) and isinstance(placed, Standing) and not lands:
-            working = _working_keyframe(model, placed)
+            working, named = _working_keyframe(model, placed), keyframe_names(model)
             advice += [f"--keyframe {working}"] if working else []
-            advice.append("--drop 1.0, which moves the robot until it just touches")
+            posed = f"--keyframe {named[0]} " if named and not working and placed.keyframe is None else ""
+            advice.append(f"{posed}--drop 1.0, which moves the robot until it just touches")
         elif isinstance(error, StateError):
             named = keyframe_names(model)
             advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
-        elif isinstance(error, NoContactError):
+        elif isinstance(error, NoContactError) and not lands:
             advice.append("--drop 1.0, which lowers the robot until it touches")
         if not has_ground(model) and (lands or isinstance(error, NoContactError)):
             told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
@@ -281,6 +283,7 @@ def load_state(
 def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
     """The impact of a robot; what it cannot represent is told. If asked for, with three windows, too."""
     from routh.models import simultaneity
+    from routh.models.mujoco.landings import spring_restitution
     from routh.problem import soon_sentence
 
     lands = placed.landed.lands
@@ -294,12 +297,17 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
             found = landing_of(model, data, placed.landed, placed)
             tell_place(found, output)
             problem = found.problem
+            elastic = spring_restitution(found).max(initial=0.0)
+            output.say(f"[dim]restitution 0; routh tip and animate take the springs': {elastic:.3g}[/dim]")
             if placed.compare_windows:
                 wider = landing_of(model, data, placed.landed, placed, window=three_windows).problem
         else:
             problem = state_problem(model, data, placed, gap=placed.gap, window=placed.window)
             if placed.compare_windows:
                 wider = state_problem(model, data, placed, window=three_windows)
+    if not lands and not problem.approaching.any():
+        for line in _later(model, data, placed):
+            output.show(f"[yellow]{for_rich(line)}[/yellow]")
     tell_keyframes(model, placed, output)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
@@ -311,6 +319,18 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
         which = f"{len(redundant)} of {problem.nc}" if many else for_rich(", ".join(redundant))
         output.say(f"[dim]redundant contacts, like a table's fourth leg (kept): {which}[/dim]")
     return problem, wider
+
+
+def _later(model: MjModel, data: MjData, placed: Placed) -> list[str]:
+    """What of a state in which nothing approaches yet closes within a second, in one line."""
+    later = state_problem(model, data, placed, window=_LATER)
+    closing = zip(later.names, later.approaching, later.time_to_contact.tolist(), strict=True)
+    times = {name: time for name, approaches, time in closing if approaches and time > 0.0}
+    if not times:
+        return []
+    first = min(times, key=lambda name: times[name])
+    told = f"{first} closes in {1e3 * times[first]:.3g} ms"
+    return [f"{told}: --window {1.1 * times[first]:.2g} counts it."]
 
 
 def _window(placed: Placed) -> float:

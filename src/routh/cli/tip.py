@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
 from routh.cli.robots import RobotFile, advising, tell_keyframes
+from routh.cli.smallest import Found, Varied
 from routh.robust.verdicts import Verdict
 from routh.status import Status
 from routh.text import for_rich
@@ -75,7 +76,13 @@ def run_tip(
 ) -> int:
     """Answer go or no-go, draw the picture; the exit code."""
     deadline = monotonic() + request.budget
-    model = robot.load(file)
+    model, sought = robot.load(file), None
+    if request.smallest is not None:
+        varied = Varied.from_text(request.smallest)
+        with output.busy(f"looking for the smallest {varied.name}"), advising(model, robot):
+            sought = smallest(varied, model, landed, robot, request, deadline)
+        output.answer([f"{sought.sentence[:1].upper()}{sought.sentence[1:]}"])
+        model, landed = varied.place(model, landed, varied.high if sought.value is None else sought.value)
     with output.busy("sampling touch-downs"), advising(model, robot):
         stood = stand(model, landed, robot, request)
         found = worst_heading(stood, landed, request, deadline)
@@ -103,6 +110,8 @@ def run_tip(
         output.show(f"No sampled outcome tips {safe}.")
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
     tell_place(stood, output, regime=False)
+    for line in raised_springs(model):
+        output.say(f"[dim]{line}[/dim]")
     tell_keyframes(model, robot, output)
 
     def figure() -> Figure:
@@ -111,8 +120,29 @@ def run_tip(
         return tipping_figure(tip, region)
 
     written = output.picture(place, figure)
-    output.emit(**found.as_data(), safe=limits, picture=written)
-    return _CODES[found.verdict]
+    least = sought and {"name": sought.varied.name, "value": sought.value, "whole": sought.whole}
+    output.emit(**found.as_data(), safe=limits, smallest=least, picture=written)
+    return _CODES[found.verdict] if sought is None or sought.whole else Exit.TOO_FEW_SOLVED
+
+
+def smallest(
+    varied: Varied,
+    model: MjModel,
+    landed: Landed,
+    robot: RobotFile,
+    request: TipRequest,
+    deadline: float,
+) -> Found:
+    """The smallest value that is a go, with other seeds, too."""
+
+    def is_go(value: float, seed: int) -> bool:
+        if monotonic() > deadline:
+            raise TimeoutError
+        made, comes = varied.place(model, landed, value)
+        asked = replace(request, seed=request.seed + seed)
+        return worst_heading(stand(made, comes, robot, asked), comes, asked, deadline).verdict is Verdict.GO
+
+    return varied.least(is_go)
 
 
 def stand(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest) -> Landing:
@@ -196,9 +226,21 @@ def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
     return {name: value for name, (value, other) in found.items() if np.hypot(value, other) < ends}
 
 
+def raised_springs(model: MjModel) -> list[str]:
+    """One line where MuJoCo makes contacts softer than the file says, as long as a contact lasts then."""
+    from routh.models.mujoco.engine import switched_off
+
+    least, told = 2.0 * float(model.opt.timestep), np.asarray(model.geom_solref)[:, 0]
+    below = told[(told > 0.0) & (told < least)]
+    if switched_off(model, "REFSAFE") or not len(below):
+        return []
+    raised = f"solref {1e3 * below.min():.3g} ms is raised to {1e3 * least:.3g} ms"
+    return [f"{raised}, twice the time step, as MuJoCo does; a shorter timestep in the file makes it stiffer"]
+
+
 def edge_table(tip: Tipping) -> Table:
     """One row an edge."""
-    table = plain_table("|edge", ">worst ratio", ">no outcome above", ">critical rate, rad/s")
+    table = plain_table("edge", ">|worst ratio", ">|no outcome above", ">|critical rate, rad/s")
     order = np.argsort(-tip.worst)
     for k in order[:8]:
         edge = tip.support.edges[k]

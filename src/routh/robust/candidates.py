@@ -43,6 +43,7 @@ class Constraint:
     name: str = "constraint"
     also: Callable[[Any], bool] | None = None  # what must be true besides, which optimisers are not told
     of_posture: Callable[[Array], ArrayLike] | None = None  # the function from qpos (nq,) alone, not landed
+    surely: Callable[[Any], bool] | None = None  # asked of the answer: whether it holds with other samples
 
     def values(self, made: Made) -> Array:
         """Of one landing, (k,)."""
@@ -55,6 +56,10 @@ class Constraint:
         value = self.values(made)
         off = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
         return float(np.max(off, initial=0.0)) / self.within if np.all(np.isfinite(off)) else np.inf
+
+    def is_sure(self, made: Made) -> bool:
+        """Whether it is kept, with other and more samples than those of the search."""
+        return self.violation(made) <= 1.0 and (self.surely is None or self.surely(made))
 
 
 def same_feet(landing: Landing, *, within: float = 1e-6) -> Constraint:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from routh.compiling.foreign import Foreign
@@ -12,11 +15,13 @@ from routh.problem import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.support import Support, support_of
 from routh.robust.tipping import restitution_at, restitution_given
-from routh.robust.verdicts import SAMPLES
+from routh.robust.verdicts import MOST, SAMPLES, short
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
 from routh.status import Status
 from routh.validation import Array, Options, integer, real
+
+_SEEDS = 3  # with which the answer of a design must keep the limit
 
 
 class StandingProblem(RobotProblem):
@@ -96,13 +101,33 @@ def no_tipping(
 ) -> Constraint:
     """A constraint for `routh.robust.design`: no sampled outcome is above ``limit`` of a critical rate.
 
-    The design is made of landings, or of what `standing_problem` makes of them.
+    The design is made of landings, or of what `standing_problem` makes of them. The answer has to keep it
+    with three seeds, and as surely as `routh.robust.tipping` says go.
     """
     count, most = integer("samples", samples, at_least=1), real("limit", limit, above=0.0)
 
-    def worst(made: Made) -> float:
+    def worst(made: Made, n: int = count, other: int = 0) -> float:
         problem = standing_problem(made) if isinstance(made, Landing) else made
         assert problem is not None
-        return tipping_ratio(sample(standing(problem), count, rates="extreme", seed=seed))
+        return tipping_ratio(sample(standing(problem), n, rates="extreme", seed=seed + other))
 
-    return Constraint(worst, -np.inf, most, within=within, name="no tipping")
+    def surely(made: Made) -> bool:
+        def share(other: int, n: int) -> float:
+            return worst(made, n, other) / most
+
+        return all(_is_go(partial(share, other)) for other in range(_SEEDS))
+
+    return Constraint(worst, -np.inf, most, within=within, name="no tipping", surely=surely)
+
+
+def _is_go(worst: Callable[[int], float]) -> bool:
+    """Whether the worst ratio of enough samples is so far below 1 that no more are needed."""
+    n = SAMPLES
+    while n <= MOST:
+        ratio = worst(n)
+        if not ratio <= 1.0:
+            return False
+        if ratio <= 1.0 - short(n):
+            return True
+        n *= 2
+    return False

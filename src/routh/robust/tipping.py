@@ -172,7 +172,9 @@ class Tipping(Drawable, Tabular):
         }
         low, high = float(values.min()), float(values.max())
         size = f"{low:.3g}" if high - low < 5e-4 else f"{low:.3g} to {high:.3g}"
-        return f"Restitution {size} ({sources[self.restitution_from]})."
+        mu = self.down.seen.mu[self.counting]
+        rough = f"{mu.min():.3g}" if np.ptp(mu) < 5e-4 else f"{mu.min():.3g} to {mu.max():.3g}"
+        return f"Restitution {size} ({sources[self.restitution_from]}), friction {rough}."
 
     def __str__(self) -> str:
         return " ".join(self.lines())

@@ -18,6 +18,11 @@ SAMPLES, MOST = 256, 4096
 _SHORT = 1.75
 
 
+def short(samples: int) -> float:
+    """The share by which the worst of so many outcomes may fall short of the worst there is."""
+    return float(_SHORT / np.sqrt(samples))
+
+
 class Verdict(StrEnum):
     """May it touch down like this?"""
 
@@ -55,4 +60,4 @@ def verdict_of(ratio: float, evidence: str, regime: str, solved: float, samples:
         return Verdict.GO
     if solved < ENOUGH:
         return Verdict.PARTIAL
-    return Verdict.UNDECIDED if ratio > 1.0 - _SHORT / np.sqrt(samples) else Verdict.GO
+    return Verdict.UNDECIDED if ratio > 1.0 - short(samples) else Verdict.GO

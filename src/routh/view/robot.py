@@ -24,6 +24,7 @@ from routh.sampling import sample
 from routh.sampling.outcomes import spread_choice
 from routh.sim import simulate_many
 from routh.sim.futures import follow
+from routh.status import optional
 from routh.validation import Array, Options
 from routh.view.mechanism import Control, Moving, Part, Placed, Values
 
@@ -240,8 +241,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
 
 def _solid(model: MjModel, geom: int) -> Part | None:
     """The solid of a geom; None where it has none or is hidden."""
-    import trimesh
-
+    trimesh = optional("trimesh", "view")
     kinds, kind = engine().mjtGeom, int(model.geom_type[geom])
     size = np.array(model.geom_size[geom])
     if float(model.geom_rgba[geom][3]) == 0.0:

@@ -44,7 +44,14 @@ from routh.models.mujoco.engine import (
 )
 from routh.models.mujoco.files import state
 from routh.models.mujoco.problem import build
-from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
+from routh.models.regime import (
+    UNEVENNESS,
+    Regime,
+    duration_of_spring,
+    regime_of,
+    restitution_of_spring,
+    spring_of,
+)
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
 from routh.status import ModelError
 from routh.validation import Array, real
@@ -511,6 +518,23 @@ class _Touchdowns:
             mu,
             *springs,
         )
+
+
+def spring_restitution(landing: Landing) -> Array:
+    """The restitution (nc,) of a landing's contacts by their springs, as `routh.robust.tipping` takes it."""
+    model: Foreign = landing.model
+    data = engine().MjData(model)
+    data.qpos[:] = landing.qpos
+    near = look_around(model, data, float(landing.problem.dist.max()) + TOUCHING)
+    ratios = {}
+    for contact in near_contacts(near.data):
+        if min(contact.geom) >= 0:
+            pair = frozenset(geom_name(model, int(geom)) for geom in contact.geom)
+            ratios[pair] = float(spring_of(contact.solref)[1])
+    pairs = [frozenset((contact.geom1, contact.geom2)) for contact in landing.problem.contacts]
+    known = np.array([ratios.get(pair, np.nan) for pair in pairs])
+    elastic = restitution_of_spring(np.where(np.isnan(known), 1.0, known))
+    return np.where(np.isnan(known), 0.0, elastic)  # limits of joints have none
 
 
 def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regime:
