@@ -113,7 +113,9 @@ def test_the_command_writes_frames_and_films(tmp_path):
     for target in (tmp_path / "frames", tmp_path / "film.gif"):
         result = CliRunner().invoke(app, [*words, "--out", str(target)])
         assert result.exit_code == 0, result.output
-        assert json.loads(result.stdout)["ghosts"] == 2
+        told = json.loads(result.stdout)
+        assert told["ghosts"] == 3  # the two, and the outcome that routh tip calls the worst
+        assert told["modes"][-1].startswith("worst: turns over crate")
     assert len(list((tmp_path / "frames").glob("*.png"))) == 5  # 0.1 s of the fall and 0.04 s after it
     assert (tmp_path / "film.gif").read_bytes()[:4] == b"GIF8"
 

@@ -85,10 +85,7 @@ class TipRequest:
             "distances across from the body's centre of mass are multiplied, or of a joint, rad or m.",
         ),
     ] = None
-    budget: Annotated[
-        float,
-        typer.Option(min=1e-3, help="Stop after this many seconds; the answer is partial then (exit 5)."),
-    ] = 60.0
+    budget: options.Budget = None
     seed: options.Seed = 0
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from routh.robust.tipping import Tipping
 
 HEADINGS = 16  # that are tried where none is given
+_SECONDS = 60.0  # of --budget where it is not given
 _GLANCE = 64  # outcomes of each heading, before more are drawn for those that may be the worst
 _FEW = 8  # contacts up to which the map of safe speeds is drawn with all samples: they cost nc^2
 _MAP = 1.0 / 3.0  # share of --budget that the map may take
@@ -75,7 +76,8 @@ def run_tip(
     file: Path, landed: Landed, robot: RobotFile, request: TipRequest, place: Path | None, output: Output
 ) -> int:
     """Answer go or no-go, draw the picture; the exit code."""
-    deadline = monotonic() + request.budget
+    budget = _SECONDS if request.budget is None else request.budget
+    deadline = monotonic() + budget
     model, sought = robot.load(file), None
     if request.smallest is not None:
         varied = Varied.from_text(request.smallest)
@@ -89,7 +91,7 @@ def run_tip(
     tip, region = found.tip, None
     if not stood.motion.rates.any() and not stood.motion.joints and found.looked_at == found.of:
         with output.busy("looking for safe speeds"):
-            seconds = max(min(deadline - monotonic(), _MAP * request.budget), 1e-3)
+            seconds = max(min(deadline - monotonic(), _MAP * budget), 1e-3)
             fewer = min(1.0, (_FEW / len(tip.counting)) ** 2)
             drawing = {"samples": max(round(fewer * request.samples), 1), "budget": seconds}
             region = region_of(model, landed, robot, request, drawing)
