@@ -115,7 +115,7 @@ def test_the_command_writes_frames_and_films(tmp_path):
         assert result.exit_code == 0, result.output
         told = json.loads(result.stdout)
         assert told["ghosts"] == 3  # the two, and the outcome that routh tip calls the worst
-        assert told["modes"][-1].startswith("worst: turns over crate")
+        assert told["modes"][-1].startswith("worst: turns about box/floor")
     assert len(list((tmp_path / "frames").glob("*.png"))) == 5  # 0.1 s of the fall and 0.04 s after it
     assert (tmp_path / "film.gif").read_bytes()[:4] == b"GIF8"
 

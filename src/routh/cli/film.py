@@ -159,7 +159,9 @@ def _motions(
         tip = _worst(model, found, wanted.seed)
         if tip is not None:
             velocities, groups = np.vstack([velocities, tip.outcome]), np.append(groups, len(labels))
-            labels.append(f"worst: turns over {' - '.join(tip.edge)} at {tip.ratio:.2f} of the critical rate")
+            labels.append(
+                f"worst: turns about {' - '.join(tip.edge)} at {tip.ratio:.2f} of the critical rate"
+            )
         q = follow(model, found.qpos, velocities, duration=float(after[-1]), frames=frames).q.swapaxes(0, 1)
     waiting = np.repeat(before[:, None], q.shape[1], axis=1)
     return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)

@@ -75,6 +75,7 @@ def mechanism_of(
     model = robot.load(file)
     words = (source, *(word for folder in robot.root or () for word in ("--root", str(folder))))
     words += ("--ground", f"{robot.ground:.12g}") if robot.ground is not None else ()
+    words += ("--body", body) if body is not None else ()
     given = options.given(**{"--state": robot.state, "--keyframe": robot.keyframe})
     posture = tuple(str(word) for pair in given.items() for word in pair)
     more = {**robot.posture(model), "body": body}
