@@ -212,7 +212,8 @@ def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterat
             advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
         elif isinstance(error, NoContactError) and not lands:
             advice.append("--drop 1.0, which lowers the robot until it touches")
-        if not has_ground(model) and (lands or isinstance(error, NoContactError)):
+        falls = ", which routh.models" in told  # without end
+        if not has_ground(model) and (falls or isinstance(error, NoContactError)):
             told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
         if advice:
             error.args = (f"{told}. Try {' or '.join(advice)}.",)
