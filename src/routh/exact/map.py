@@ -199,8 +199,7 @@ def exact_map(
     speed = math.sqrt(plain.energy)
     units = tuple(simplest(float(unit) / speed, 1e-5 * float(unit) / speed) for unit in plain.units)
     inner, outer = (Relation(replace(plain, units=units), relaxed=relaxed) for relaxed in (False, True))
-    inner.run(limits.half)
-    whole = inner.whole and outer.run(limits)
-    status = Status.SOLVED if whole else Status.INCOMPLETE
+    complete = inner.run(limits.half) and outer.run(limits)
+    status = Status.SOLVED if complete else Status.INCOMPLETE
     spent, counts = time.thread_time() - started, (inner.explored, outer.explored)
     return ExactMap(rational, status, eta, spent, counts, problem, (inner, outer), shift)
