@@ -14,9 +14,9 @@ import numpy as np
 
 from measure import Table, command_line, machine, peak_memory, timed
 from peer import Peer
-from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.sampling import run
-from routh.problem import ImpactProblem
+from routh.problem.friction import facet_directions
+from routh.problem.impact import ImpactProblem
 from routh.systems import get
 
 SYSTEMS = ("rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg")

@@ -19,9 +19,9 @@ from contextlib import contextmanager
 import numpy as np
 
 from measure import Table, command_line, timed
-from routh import tolerances
+from routh.base import tolerances
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, differentiate, solve
-from routh.friction.cones import ContactMode
+from routh.problem.friction import ContactMode
 
 STEPS = (1e-3, 1e-4)  # shares of a number by which it is changed; the second where the first is too long
 WEIGHTS = np.array([[3 / 4, -3 / 20, 1 / 60], [2 / 3, -1 / 12, 0.0]])  # central, of sixth and fourth order

@@ -26,12 +26,12 @@ import numpy as np
 
 from measure import Table, command_line, timed
 from routh import State, step_through, step_through_many, systems
+from routh.base.validation import Options
 from routh.constraints import coordinate_limit, from_model, solve, solve_many
 from routh.models.mujoco import MujocoModel
 from routh.models.mujoco.steps import StepLook
 from routh.models.planar import PlanarModel, Revolute, link
 from routh.systems.d19 import ConstrainedMotion
-from routh.validation import Options
 
 DT = 0.01
 SOLIMP = "0.9999 0.9999 0.000001"  # the hardest impedance that MuJoCo takes

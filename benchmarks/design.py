@@ -20,11 +20,11 @@ import numpy as np
 import routh
 from measure import Table, command_line, timed
 from routh.auditing.rollout import audit
+from routh.base.spread import spread_choice
 from routh.models.base import State
 from routh.models.mujoco.model import MujocoModel
 from routh.robust import Constraint, design, same_feet
 from routh.sampling.ambiguity import farthest_pair
-from routh.sampling.outcomes import spread_choice
 
 LEG = """<body name="{0}" pos="{1} {2} 0"><joint name="{0}_abduct" axis="1 0 0" range="-60 60"/>
     <geom type="sphere" size="0.03" mass="0.3"/>

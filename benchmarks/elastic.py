@@ -17,7 +17,7 @@ import numpy as np
 import routh
 from measure import command_line, counted, in_processes, status_names
 from problems import apart, hard_elastic_problem
-from routh.status import Status
+from routh.base.status import Status
 
 CHANGES = (1e-4, 1e-6, 1e-8)  # of the restitution
 

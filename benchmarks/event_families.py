@@ -16,10 +16,10 @@ import numpy as np
 import routh
 from measure import Table, counted, in_processes, status_names, timed
 from problems import apart, colliding, planar_body, problem_of_size, random_matrices, random_problem
-from routh.problem import ImpactProblem
-from routh.results import ImpactPath
+from routh.base.results import ImpactPath
+from routh.base.status import Status
+from routh.problem.impact import ImpactProblem
 from routh.sampling.path_residual import path_residual
-from routh.status import Status
 
 ALLOWED = 1e-9  # of the speed: what a sample that says SOLVED may be off by
 SAMPLES = 8

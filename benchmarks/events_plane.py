@@ -25,11 +25,11 @@ from event_families import FAMILIES, RELATIONS, examine, show_families
 from measure import Table, command_line, in_processes, run_part, timed
 from problems import PAPERS, apart, planar_body, random_matrices, row_of_balls
 from routh import systems
+from routh.base.status import Status
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.sampling.path_residual import path_residual
 from routh.sampling.settings import make_settings
-from routh.status import Status
 
 SECONDS = 5.0  # of an exact set
 PROVED = 4  # paths of each problem that the exact checker sees

@@ -18,9 +18,9 @@ from event_families import Tally, show_families
 from measure import Table, command_line, counted, run_part, status_names, timed
 from problems import apart, cone_violation, problem_of_size
 from routh import two_body
-from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events import run
+from routh.problem.friction import facet_directions
 
 CONE = None
 SAMPLES = 4  # of a problem of a family

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.results import ImpactPath
 from routh.exact.checker import LINE, SMALL, CheckedPath, PathProgram
 from routh.exact.rational import RationalProblem
-from routh.results import ImpactPath
 
 _ZERO = 1e-11  # scaled velocities below this are zero
 

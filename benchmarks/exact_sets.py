@@ -30,7 +30,7 @@ from routh.exact.checker import check_member, verify_invariance
 from routh.exact.rational import RationalProblem
 from routh.exact.result import ExactSet
 from routh.exact.snap import snap
-from routh.friction.pointedness import pointedness
+from routh.problem.pointedness import pointedness
 from routh.sampling.fill import watch_directions
 from routh.systems import get
 

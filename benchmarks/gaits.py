@@ -16,9 +16,9 @@ import numpy as np
 import routh
 from measure import Table, command_line
 from routh.exact.build import exact_set
+from routh.gaits import Compass, Wheel, keeps_rolling, return_map
 from routh.models.base import State
 from routh.models.planar import slope as sloping
-from routh.robust import Compass, Wheel, keeps_rolling, return_map
 from routh.systems.hp19 import wheel as wheel_model
 
 

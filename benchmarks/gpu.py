@@ -19,15 +19,15 @@ import numpy as np
 
 import routh
 from measure import Table, command_line, machine, run_part, timed
-from routh.compiling import find_cuda
-from routh.friction.cones import facet_directions
-from routh.kernels.algorithm1.gpu import StepSampler
+from routh.gpu import events as gpu_events
+from routh.gpu import plane as gpu_plane
+from routh.gpu.algorithm1 import StepSampler
+from routh.gpu.driver import gpu as find_cuda
+from routh.gpu.memory import send
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw
 from routh.kernels.common.arrays import make_rows
-from routh.kernels.gpu import events as gpu_events
-from routh.kernels.gpu import plane as gpu_plane
-from routh.kernels.gpu.memory import send
+from routh.problem.friction import facet_directions
 from routh.sampling.settings import make_settings
 from routh.step.base import residual_tolerance
 from routh.systems import get

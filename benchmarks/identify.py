@@ -13,7 +13,7 @@ import numpy as np
 
 import routh
 from measure import Table, command_line, in_processes, share_interval
-from routh.robust import Identified, MeasuredImpacts, identify
+from routh.identification import Identified, MeasuredImpacts, identify
 
 TRUE = {"mu": 0.3, "restitution": 0.4, "inertia": 0.15, "half_width": 0.4}
 RANGES = {"mu": (0.05, 0.8), "restitution": (0.05, 0.95), "inertia": (0.05, 0.4), "half_width": (0.2, 0.6)}

@@ -16,10 +16,10 @@ import numpy as np
 
 import routh
 from robot_zoo import installed, load_installed
+from routh.base.status import RouthError
 from routh.models import UnrepresentedWarning, mujoco
 from routh.models.mujoco.contacts import geom_name
-from routh.problem import ImpactProblem
-from routh.status import RouthError
+from routh.problem.impact import ImpactProblem
 
 SEED = 45
 MOST_CONTACTS = 24

@@ -35,10 +35,10 @@ import routh
 from landing_families import FAMILIES, SEED, box_model, from_folder, land, uneven_ground
 from measure import Table, command_line, counted, run_part, status_names, timed
 from problems import apart
-from routh.friction.pointedness import pointedness
-from routh.problem import ImpactProblem
+from routh.base.status import Status
+from routh.problem.impact import ImpactProblem
+from routh.problem.pointedness import pointedness
 from routh.sampling.path_residual import path_residual
-from routh.status import Status
 from spatial_flow import SpatialFlow
 from spatial_path import SLACK, allowed, total_faults, wrong_law
 

@@ -24,8 +24,9 @@ import numpy as np
 import routh
 from measure import Table, command_line, counted
 from problems import apart, colliding, random_problem
-from routh import laws, storage
-from routh.status import Status
+from routh import laws
+from routh.base import storage
+from routh.base.status import Status
 
 NAMES = ("moreau", "moreau-convex", "poisson", "energetic", "chatterjee-ruina", "lzb", "sequential")
 OPTIONS = {"lzb": {"resolution": 10, "max_steps": 1000}, "sequential": {"max_impacts": 1000}}

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from routh.status import Status
+from routh.base.status import Status
 
 T = TypeVar("T")
 Task = TypeVar("Task")

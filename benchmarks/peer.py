@@ -6,7 +6,7 @@ import numba
 import numpy as np
 from quantecon.optimize import lcp_lemke
 
-from routh import tolerances
+from routh.base import tolerances
 from routh.compiling.copies import rebuilt
 from routh.kernels.common import random
 from routh.step import PolyhedralStep

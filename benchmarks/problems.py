@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from routh.exact.rational import RationalProblem, product, simplest, solve, transpose
 from routh.exact.snap import snap
-from routh.friction.cones import facet_directions
 from routh.models.base import State
 from routh.models.planar import Body, PlanarModel, PlaneContact, Revolute, box, link
-from routh.problem import ImpactProblem
+from routh.problem.friction import facet_directions
+from routh.problem.impact import ImpactProblem
 
 #: the papers' planar systems whose exact sets are known
 PAPERS = (

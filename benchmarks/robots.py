@@ -38,10 +38,10 @@ from robot_zoo import (
 from robot_zoo import (
     installed as robots_installed,
 )
+from routh.base.status import RouthError
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mj
 from routh.models import pinocchio as pn
-from routh.status import RouthError
 
 # URDFs that MuJoCo compiles, with the spheres put at the ends of their limbs on both sides (radius, m)
 AGREEMENT = {"a1": 0.02, "laikago": 0.0265, "quadruped": 0.02, "solo12": 0.016, "bolt": 0.016}

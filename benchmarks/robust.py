@@ -21,10 +21,10 @@ import numpy as np
 import routh
 from measure import Table, command_line
 from problems import problem_of_size
+from routh.base.status import Status
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, WorstCase, holds, worst_case
 from routh.sampling.path_residual import path_residual
-from routh.status import Status
 from spatial_path import spatial_path_residual
 
 CHUNK = 2**17

@@ -26,11 +26,12 @@ from scipy.integrate import quad, solve_ivp
 
 import routh
 from measure import Table, command_line, counted, run_part, timed
-from routh.laws import Newton, Sequential, SetValued, Simultaneous, TwoBody
+from routh.laws import Newton, Sequential, SetValued, Simultaneous
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel
 from routh.models.planar import DiscContact, HalfPlane, PlanarModel, PlaneContact, disc
 from routh.sim import flow, verify
+from routh.two_body import TwoBody
 
 G = 9.81
 #: system -> (duration in s, parameters)

@@ -20,12 +20,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from routh.friction.cones import facet_directions
+from routh.base.results import ImpactPath
+from routh.base.validation import Array
 from routh.lcp.convex import minimise
-from routh.problem import ImpactProblem
-from routh.results import ImpactPath
+from routh.problem.friction import facet_directions
+from routh.problem.impact import ImpactProblem
 from routh.step.base import scaled_delassus
-from routh.validation import Array
 
 _SWEEPS = 20_000
 _SAME = 1e-15  # change of the friction rates in a sweep at which sweeps stop

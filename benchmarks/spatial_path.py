@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.problem import POISSON, ImpactProblem
-from routh.results import ImpactPath
+from routh.base.results import ImpactPath
+from routh.base.validation import Array
+from routh.problem.impact import POISSON, ImpactProblem
 from routh.sampling import Outcomes
-from routh.validation import Array
 
 #: Share of the speed up to which a sample need not report its error.
 SLACK = 1e-6

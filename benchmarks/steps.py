@@ -17,8 +17,8 @@ from scipy.optimize import linprog
 import routh
 from measure import Table, command_line
 from problems import cone_generators, hard_families, hard_problem
-from routh.friction.pointedness import pointedness
 from routh.kernels.algorithm1.lemke import pivots
+from routh.problem.pointedness import pointedness
 from routh.step import ConeStep, PolyhedralStep
 from routh.step.base import residual_tolerance
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from measure import Table, command_line
 from problems import apart, hard_families, hard_problem
-from routh import tolerances
-from routh.friction.cones import facet_directions
+from routh.base import tolerances
+from routh.base.status import Status
 from routh.kernels.algorithm1.sampling import run
+from routh.problem.friction import facet_directions
 from routh.sampling.algorithm1 import draw_again
-from routh.status import Status
 from routh.step import PolyhedralStep
 
 FAMILIES = dict(hard_families())

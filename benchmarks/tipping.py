@@ -1,15 +1,16 @@
 """Will it tip? What rules say of touch-downs, against MuJoCo with four feet that are not alike.
 
-    python benchmarks/tipping.py lander|parcel|hexapod|legs|soft|tilt|tilted|time [--states 90] [--runs 100]
+    python benchmarks/tipping.py lander|parcel|hexapod|legs|soft|tilt|tilted|draws|time [--states 90]
+        [--runs 100]
 
 A state is dangerous if more than 1 % of the runs with feet of their own (heights with sigma 2 mm, time
 constants of 3 to 12 ms, friction +-12 %) turn over. Each rule says go or no-go without seeing these runs.
 ``lander`` and ``parcel`` are the bodies on which the score was found, ``hexapod`` (six feet, a load beside
 the middle) was chosen before it was first run and is reported as it came out. ``legs`` asks for the shortest
-legs, ``soft`` for soft feet, ``tilt`` for touch-downs that are less flat,
-``tilted`` for the line from which on that is said, ``time`` for the cost. Runs of
-MuJoCo are kept in ``--cache``, since they take minutes. Intervals are the middle 95 % of 2000 resamplings of
-the states.
+legs, ``soft`` for soft feet, ``tilt`` for touch-downs that are less flat, ``tilted`` for the line from which
+on that is said, ``draws`` for the number of outcomes that the worst of them takes, ``time`` for the cost.
+Runs of MuJoCo are kept in ``--cache``, since they take minutes. Intervals are the middle 95 % of 2000
+resamplings of the states.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 from measure import Table, command_line, counted, interval, run_part, timed
 from routh.laws import Simultaneous
 from routh.robust import tipping
-from routh.robust.tipping import Tippings
+from routh.robust.touchdowns import Tipping, Tippings
 
 G = 9.81
 STIFF = (0.003, 0.012)  # s: time constants of the feet
@@ -426,6 +427,29 @@ def tilted(given: argparse.Namespace) -> None:
         table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum())
 
 
+def draws(given: argparse.Namespace, most: int = 16384, seeds: int = 2) -> None:
+    """By how much the worst of some outcomes falls short of the worst of ``seeds`` times ``most``."""
+    counts = (64, 256, 512, 1024, 2048, 4096, 8192)
+    table = Table(
+        {"body": "<", "outcomes": "d", **dict.fromkeys(("median", "90 %", "99 %", "largest"), ".4f")}
+    )
+    for body in BODIES.values():
+        rng, model = np.random.default_rng(5), body.model()
+        q, v = map(np.array, zip(*(body.state(rng, model) for _ in range(given.states)), strict=True))
+        found = np.full((seeds, given.states, most), np.nan)
+        for seed in range(seeds):
+            for k, one in enumerate(tipping(model, q, v, samples=most, seed=seed).found):
+                if isinstance(one, Tipping) and one.sample is not None:
+                    outcomes, _ = one.sample
+                    ratios = one.support.ratios(outcomes.v).max(axis=1)
+                    found[seed, k] = np.where(outcomes.solved, ratios, -np.inf)
+        worst = found.max(axis=(0, 2))
+        near = (worst > 0.3) & (worst < np.inf)
+        for count in counts:
+            short = 1.0 - found[:, near, :count].max(axis=2) / worst[near]
+            table.row(body.name, count, *np.quantile(short, (0.5, 0.9, 0.99)), short.max())
+
+
 def time(given: argparse.Namespace, count: int = 1000) -> None:
     """Processor time a state on one core; kernels are compiled before."""
     body, rng = LANDER, np.random.default_rng(1)
@@ -444,7 +468,7 @@ def time(given: argparse.Namespace, count: int = 1000) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = command_line(__doc__, lander, parcel, hexapod, legs, soft, tilt, tilted, time)
+    parser = command_line(__doc__, lander, parcel, hexapod, legs, soft, tilt, tilted, draws, time)
     parser.add_argument("--states", type=int, default=90)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--body", choices=BODIES, default="lander", help="of soft")

@@ -13,9 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import routh
+from routh.identification import MeasuredImpacts, TossedBox, identify
+from routh.models.rotations import exponential, multiply, rotation_matrices
 from routh.models.spatial import corners
-from routh.models.spatial.rotations import exponential, multiply, rotation_matrices
-from routh.robust import MeasuredImpacts, TossedBox, identify
 
 SIZE, MASS, INERTIA, FALL = np.array([0.1, 0.08, 0.06]), 0.5, np.array([4e-4, 6e-4, 7e-4]), [0, 0, 9.81]
 

@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+from routh.base import storage
+from routh.cli import exits
+
 # One fixed sequence of examples, no deadlines: the machines that run these are noisy.
 settings.register_profile(
     "routh", derandomize=True, deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow]
@@ -66,3 +69,11 @@ def routh_command(monkeypatch, capsys, tmp_path):
         return stop.value.code or 0, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def nothing_told(monkeypatch):
+    """What a command says that it has kept begins empty, and remembers five files."""
+    monkeypatch.setattr(exits, "_tellers", [])
+    monkeypatch.setattr(storage, "REMEMBERED", 5)
+    monkeypatch.setattr(storage, "_written", type(storage._written)(maxlen=5))

@@ -5,37 +5,25 @@ import importlib
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import routh
+from routh.base import features
 
 PACKAGE = Path(routh.__file__).parent
 ROOT = Path(__file__).parents[1]
-# A part imports only parts that stand above it.
-ORDER = [
-    "lazily",
-    "status",
-    "tolerances",
-    "validation",
-    "text",
-    "progress",
-    "interrupts",
-    "processes",
-    "storage",
-    "rng",
-    "results",
+# A room imports only rooms that stand above it; a feature any room of the core, and no other feature.
+CORE = [
+    "base",
     "compiling",
-    "problem_rows",
     "lcp",
     "problem",
-    "batch",
-    "friction",
     "step",
     "models",
     "kernels",
-    "two_body",
     "laws",
     "sampling",
     "bounds",
@@ -43,22 +31,17 @@ ORDER = [
     "auditing",
     "constraints",
     "sim",
-    "identification",
     "robust",
-    "jax",
-    "learn",
-    "sweep",
     "systems",
     "viz",
-    "view",
-    "reproduce",
     "cli",
 ]
+FEATURES = sorted(path.parent.name for path in PACKAGE.glob("*/feature.toml"))
 FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = {path: ".".join(("routh", *path.relative_to(PACKAGE).with_suffix("").parts)) for path in FILES}
 MODULES = {path: name.removesuffix(".__init__") for path, name in MODULES.items()}
 # Results are drawn by what stands near the end of the list: this one import alone looks down.
-LOOKS_DOWN = ("routh.results", "routh.viz.plots")
+LOOKS_DOWN = ("routh.base.results", "routh.viz.plots")
 # These lists only ever shrink.
 LONG_FILES: dict[str, int] = {}
 WIDE_ROOMS: dict[str, int] = {}  # room -> positional parameters that a function may have there
@@ -70,6 +53,12 @@ def imports_of(path: Path) -> list[str]:
     """Modules of the package, or names in them, that a file imports anywhere, for type checkers too."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in (
+            "import_module",
+            "__import__",
+        ):
+            literal = isinstance(node.args[0], ast.Constant) and str(node.args[0].value)
+            assert not str(literal).startswith("routh"), f"{path}:{node.lineno}: an import that hides"
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -86,29 +75,85 @@ def part_of(name: str) -> str:
 
 
 def test_contributing_tells_the_rooms_in_their_order():
-    assert re.findall(r"^\| `(\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE) == ORDER
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert rows[: len(CORE)] == CORE
+    assert set(FEATURES) <= set(rows[len(CORE) :]) == set(features.KNOWN)
 
 
 @pytest.mark.parametrize("module", sorted(set(IMPORTS) - {"routh", "routh.__main__"}))
 def test_imports_point_upwards_and_no_private_name_crosses_a_room(module):
-    part = part_of(module)
-    assert part in ORDER, f"{part} has no place in the import order"
-    above = ORDER[: ORDER.index(part) + 1]
+    room = part_of(module)
+    assert room in CORE or room in FEATURES, f"{room} has no place in the import order"
+    above = CORE[: CORE.index(room) + 1] if room in CORE else [*CORE, room]
     down = [(module, name) for name in IMPORTS[module] if part_of(name) not in above]
     assert down == ([LOOKS_DOWN] if module == LOOKS_DOWN[0] else [])
-    private = [name for name in IMPORTS[module] if re.search(r"\._(?!_)", name) and part_of(name) != part]
+    private = [name for name in IMPORTS[module] if re.search(r"\._(?!_)", name) and part_of(name) != room]
     assert private == []
 
 
-def test_no_file_circle():
+def left_on_circles(graph):
+    """What is on a circle of a graph (name -> names), or leads to one."""
+    while leaves := {name for name, targets in graph.items() if not targets}:
+        graph = {name: targets - leaves for name, targets in graph.items() if name not in leaves}
+    return graph
+
+
+def test_no_circle_of_files():
     graph = {}
     for module, names in IMPORTS.items():
         targets = {name if name in IMPORTS else name.rpartition(".")[0] for name in names}
         graph[module] = targets & set(IMPORTS) - {module} if module != "routh" else set()
     graph[LOOKS_DOWN[0]].discard(LOOKS_DOWN[1])
-    while leaves := {module for module, targets in graph.items() if not targets}:
-        graph = {module: targets - leaves for module, targets in graph.items() if module not in leaves}
-    assert graph == {}  # what is on a circle, or leads to one
+    assert left_on_circles(graph) == {}
+
+
+def test_no_circle_of_folders():
+    """A folder is read before those that it is used by, so none is used by one that it uses."""
+    folders = {module for path, module in MODULES.items() if path.name == "__init__.py"}
+    graph = {folder: set() for folder in folders - {"routh"}}
+    for module, names in IMPORTS.items():
+        here = module if module in folders else module.rpartition(".")[0]
+        for name in names:
+            there = name if name in IMPORTS else name.rpartition(".")[0]
+            there = there if there in folders else there.rpartition(".")[0]
+            if here in graph and there in graph and (module, name) != LOOKS_DOWN:
+                graph[here].add(there)
+    assert left_on_circles({folder: targets - {folder} for folder, targets in graph.items()}) == {}
+
+
+def test_what_belongs_to_a_feature_is_there():
+    """With a feature go its tests, pages, benchmarks and examples, see `scripts/without_features.py`."""
+    for name in FEATURES:
+        told = tomllib.loads((PACKAGE / name / "feature.toml").read_text())
+        assert told["summary"]
+        missing = [part for parts in told["belongs"].values() for part in parts if not (ROOT / part).exists()]
+        assert missing == []
+        assert (name in features.KNOWN) == (getattr(routh, name).__name__ == f"routh.{name}")
+
+
+LOADED = {
+    "routh.sample of a planar problem": (
+        60,
+        "import routh\np = routh.ImpactProblem([[1.0]], [[1.0]], [[[0.0]]], 0.0, [-1.0])\nrouth.sample(p, 2)",
+    ),
+    "routh tip": (120, "tip examples/lander.xml --drop 1.5"),
+    "routh simulate": (140, "simulate examples/lander.xml --drop 1.5 --duration 0.01"),
+}
+
+
+@pytest.mark.parametrize("call", LOADED)
+def test_a_call_loads_few_modules(call):
+    """Of a core that is opened lazily, what is not used is not loaded, neither by users nor by readers."""
+    most, code = LOADED[call]
+    if call.startswith("routh tip") or call.startswith("routh simulate"):
+        pytest.importorskip("mujoco")
+        words = ["routh", *code.split(), "--no-picture", "--quiet"]
+        code = f"import sys\nsys.argv = {words!r}\nfrom routh.cli import main\n"
+        code += "try: main()\nexcept SystemExit: pass"
+    code += "\nimport sys\nprint('loaded', sum(name.split('.')[0] == 'routh' for name in sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(run.stdout.rpartition("loaded ")[2]) <= most
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: MODULES[path])
@@ -116,7 +161,7 @@ def test_files_are_short_and_functions_take_few_arguments_by_position(path):
     place = str(path.relative_to(PACKAGE))
     assert len(path.read_text().splitlines()) <= LONG_FILES.get(place, MOST_LINES)
     room = part_of(MODULES[path]) if MODULES[path] != "routh" else ""
-    if room == "cli":  # commands are called by typer, with keywords
+    if room == "cli" or path.name == "command.py":  # commands are called by typer, with keywords
         return
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
@@ -147,7 +192,7 @@ def test_importing_routh_loads_no_numba():
 
 def test_no_slow_part_of_scipy_is_loaded_on_the_way_to_a_sample():
     """Statistics alone take a fifth of the time to the first sample, for one Sobol sequence."""
-    modules = "routh.sampling.events, routh.models.mujoco, routh.friction.pointedness"
+    modules = "routh.sampling.events, routh.models.mujoco, routh.problem.pointedness"
     slow = "{'scipy.stats', 'scipy.optimize', 'scipy.sparse', 'scipy.linalg'}"
     code = f"import sys, routh, {modules}; routh.sample; assert not {slow} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

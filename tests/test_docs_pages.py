@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import site_blocks
-from routh.status import Status
+from routh.base.status import Status
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide"
 PAGES = sorted(GUIDE.glob("*.md"))

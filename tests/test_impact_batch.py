@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from problems import random_problem
-from routh import ImpactBatch, Status, problem_rows, systems
+from routh import ImpactBatch, Status, systems
+from routh.problem.rows import empty_rows, prepare, scratch
 from routh.step.base import scaled_delassus
 
 
@@ -22,10 +23,10 @@ def prepared(problems):
     batch = ImpactBatch.from_problems(problems)
     rows = batch.arrays
     n, nc, nt, nv = rows.Jt.shape
-    out = problem_rows.empty_rows(n, nv, nc, nt)
+    out = empty_rows(n, nv, nc, nt)
     for array in out[:5]:
         array[:] = np.nan  # buffers are used again: everything that is read must have been written
-    problem_rows.prepare(rows, 0, n, np.zeros(n, dtype=bool), problem_rows.scratch(rows), out)
+    prepare(rows, 0, n, np.zeros(n, dtype=bool), scratch(rows), out)
     return out
 
 

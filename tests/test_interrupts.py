@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from routh.interrupts import while_listening
+from routh.base.interrupts import while_listening
 
 
 def test_what_the_work_returns_or_raises():

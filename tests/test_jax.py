@@ -69,9 +69,9 @@ def test_single_precision_is_kept(problem):
 def test_a_missing_package_is_named(monkeypatch):
     import sys
 
+    from routh.base.status import MissingExtraError
     from routh.jax import outcome_function
-    from routh.status import MissingExtraError
 
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(MissingExtraError, match=r"routh\[jax\]"):
+    with pytest.raises(MissingExtraError, match=r"'\.\[jax\]' in your clone"):
         outcome_function(3)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import routh
-from routh import lcp, systems, two_body
+from routh import lcp, systems
 from routh.auditing.membership import audit_many
-from routh.batch import ImpactBatch
+from routh.base.status import Status
 from routh.models import State
 from routh.models.spatial import PlaneContact, SpatialModel, sphere
+from routh.problem.batch import ImpactBatch
 from routh.sampling import measure_ambiguity
-from routh.status import Status
 
 BAD = [np.nan, np.inf]
 
@@ -113,15 +113,6 @@ def test_nan_in_a_complementarity_problem(field, bad):
     given[field] = spoiled(given[field], bad) if field != "tolerance" else bad
     with pytest.raises(ValueError, match=field):
         lcp.solve(given.pop("W"), given.pop("q"), **given)
-
-
-@pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize("field", ["w", "v", "mu", "e"])
-def test_nan_in_an_impact_of_two_bodies(field, bad):
-    given = {"w": np.diag([1.0, 1.0, 2.0]), "v": np.array([0.3, 0.1, -1.0]), "mu": 0.5, "e": 0.5}
-    given[field] = spoiled(given[field], bad) if field in "wv" else bad
-    with pytest.raises(ValueError, match="finite"):
-        two_body.impact(given["w"], given["v"], given["mu"], given["e"])
 
 
 def test_nan_in_outcomes_is_counted_and_never_ended(problem):

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from routh.processes import in_processes, parts_of
-from routh.status import RouthError
+from routh.base.processes import in_processes, parts_of
+from routh.base.status import RouthError
 
 PATIENCE = 600  # s: what is not whole takes for ever, and busy machines their time
 
@@ -129,7 +129,7 @@ def test_no_more_processes_than_parts():
 
 SCRIPT = """
 import multiprocessing, sys, threading
-from routh.processes import in_processes, parts_of
+from routh.base.processes import in_processes, parts_of
 
 def large(part):
     if part.start == 5 and sys.argv[1] == "error":

@@ -3,7 +3,7 @@
 import pytest
 
 import routh
-from routh import progress
+from routh.base import progress
 
 CALLS = {
     "futures": (

@@ -1,6 +1,6 @@
 import numpy as np
 
-from routh.rng import event_key, event_number, philox, uniforms
+from routh.base.rng import event_key, event_number, philox, uniforms
 
 
 def words(text):

@@ -17,7 +17,7 @@ def block(**options):
 
 def batch():
     """Rows of different sizes, one of them without a contact, a contact missing in the middle."""
-    ball = routh.systems.impact("sphere-half-space")
+    ball = routh.systems.impact("bouncing-ball")
     return routh.ImpactBatch.from_problems([block(), None, ball, block(mu=0.1)])
 
 

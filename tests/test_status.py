@@ -2,8 +2,8 @@
 
 import pytest
 
-from routh import status
-from routh.status import MissingExtraError, MissingLibraryError
+from routh.base import status
+from routh.base.status import MissingExtraError, MissingLibraryError
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 import routh
 from routh import systems
-from routh.storage import read_arrays, replacing, write_arrays, write_text
+from routh.base.storage import read_arrays, replacing, write_arrays, write_text
 from routh.viz import style
 
 
@@ -106,7 +106,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
 def test_a_kill_leaves_the_old_file(tmp_path):
     target = write_text(tmp_path / "a", "old")
     code = (
-        "import sys, os, signal\nfrom routh.storage import replacing\n"
+        "import sys, os, signal\nfrom routh.base.storage import replacing\n"
         "with replacing(sys.argv[1]) as file:\n"
         "    file.write(b'x' * 100_000); file.flush(); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -5,7 +5,7 @@ import pytest
 
 import routh
 from routh.auditing.scans import scan
-from routh.results import html_view
+from routh.base.results import html_view
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("pandas")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import routh
-from routh.text import for_html, for_lines, for_matplotlib, for_rich, for_terminal, percent
+from routh.base.text import for_html, for_lines, for_matplotlib, for_rich, for_terminal, percent
 
 NASTY = [
     "\x1b]0;title\x07",

@@ -11,7 +11,7 @@ import numpy as np
 import routh
 from attacking.report import Found, chunks, merged
 from measure import in_processes
-from routh.status import Status
+from routh.base.status import Status
 
 NOISES = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 SAMPLES = 100

@@ -73,8 +73,8 @@ def named(folder, rng, mark, kept):
         [
             ("subprocess:run", shell),
             ("subprocess:call", shell),
-            ("routh.processes:os.mknod", {"path": str(mark)}),
-            ("routh.storage:write_text", {"path": str(mark), "content": "x"}),
+            ("routh.base.processes:os.mknod", {"path": str(mark)}),
+            ("routh.base.storage:write_text", {"path": str(mark), "content": "x"}),
             ("routh.sweep.measures:measure_own", {"function": "subprocess:run", "arguments": shell}),
             (
                 "routh.sweep.measures:measure_audits",

@@ -93,7 +93,7 @@ def in_forks_in_turn(made, judge, together=50):
 
 def judge(path):
     """In the fork: "model", "clear error" (a ModelError of some length), or the exception."""
-    from routh.status import ModelError
+    from routh.base.status import ModelError
 
     case = int(path.parent.parent.name)
     roots = [path.parents[2] / "ros"] if case % 8 == 0 else []

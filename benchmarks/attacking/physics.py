@@ -13,7 +13,7 @@ import routh
 from attacking.paths import from_cones, outside_cones, polygon, wrong_path
 from attacking.report import Found, chunks, merged
 from measure import in_processes
-from routh.status import Status
+from routh.base.status import Status
 from routh.step import make_step
 
 TOLERANCE = 1e-6  # of the problem's own speed and momentum

@@ -12,7 +12,8 @@ from pathlib import Path
 import routh
 from attacking.archives import still_outcomes
 from attacking.report import Found
-from routh import storage, systems
+from routh import systems
+from routh.base import storage
 from routh.viz import style
 
 

@@ -8,10 +8,10 @@ import gymnasium
 import mujoco
 import numpy as np
 
+from routh.base.status import Status
 from routh.constraints import ConstrainedSystem, Contact, solve
-from routh.models.mujoco.arrivals import Arrival, Lookout
+from routh.learn.arrivals import Arrival, Lookout
 from routh.models.simultaneity import Simultaneity
-from routh.status import Status
 
 STIFFNESS, DAMPING = 1e8, 1e4  # nearly rigid: the solver is stable at any stiffness and step
 REACH = 0.02  # m, rad: contacts and limits that can close within a substep

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from routh.models.spatial.rotations import exponential, multiply, rotation_matrices
-from routh.robust import TossedBox, TossedModel
+from routh.identification import TossedBox, TossedModel
+from routh.models.rotations import exponential, multiply, rotation_matrices
 
 GRAVITY = 9.81
 SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))

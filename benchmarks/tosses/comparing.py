@@ -22,8 +22,8 @@ import numpy as np
 import routh
 from measure import command_line
 from routh.auditing.membership import best_impulse
+from routh.identification import MeasuredImpacts, identify, score_impacts
 from routh.identification.scores import Scale
-from routh.robust import MeasuredImpacts, identify, score_impacts
 from tosses import predictions, scoring
 from tosses.bodies import Body
 from tosses.impacts import Impact, at_contact, load, meeting_height

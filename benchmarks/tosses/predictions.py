@@ -8,7 +8,7 @@ import numpy as np
 
 import routh
 from routh import laws
-from routh.status import Status
+from routh.base.status import Status
 from tosses.bodies import Body
 from tosses.impacts import Contact
 

@@ -24,12 +24,23 @@ package compiles nothing and loads no LLVM.
 
 from __future__ import annotations
 
-from routh.lazily import public_names, resolving
+from routh.base import features
+from routh.base.lazily import public_names, resolving
 
 __version__ = "0.2.0"
-_PUBLIC = public_names(__file__)
+_PUBLIC = {
+    name: home
+    for name, home in public_names(__file__).items()
+    if name not in features.KNOWN or name in features.installed()
+}
 __all__ = ["__version__", *sorted(_PUBLIC, key=lambda name: (_PUBLIC[name] == "routh", name))]
-__getattr__ = resolving("routh", _PUBLIC)
+_resolve = resolving("routh", _PUBLIC)
+
+
+def __getattr__(name: str) -> object:
+    if name in features.KNOWN and name not in features.installed():
+        raise AttributeError(str(features.MissingFeatureError(name)))
+    return _resolve(name)
 
 
 def __dir__() -> list[str]:

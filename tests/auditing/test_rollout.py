@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh.auditing import rollout
-from routh.status import ModelError, Status
+from routh.base.status import ModelError, Status
 
 mujoco = pytest.importorskip("mujoco")
 

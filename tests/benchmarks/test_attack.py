@@ -16,8 +16,8 @@ from attacking import physics
 from attacking.models import tree
 from attacking.report import Found, merged
 from attacking.watch import Watch
-from routh.results import ImpactPath
-from routh.status import Status
+from routh.base.results import ImpactPath
+from routh.base.status import Status
 from routh.step import make_step
 
 

@@ -12,8 +12,8 @@ import routh
 from exact_paths import exact_path
 from problems import planar_body
 from routh import systems
+from routh.base.results import ImpactPath
 from routh.exact.checker import verify_path
-from routh.results import ImpactPath
 from routh.sampling.path_residual import path_residual
 
 

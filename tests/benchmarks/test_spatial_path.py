@@ -5,7 +5,7 @@ import pytest
 
 import routh
 from landing_families import uneven_ground
-from routh.results import ImpactPath
+from routh.base.results import ImpactPath
 from spatial_flow import SpatialFlow
 from spatial_path import SLACK, path_faults, sample_faults, total_faults, wrong_law
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routh.models.spatial.rotations import exponential, multiply, rotation_matrices
+from routh.models.rotations import exponential, multiply, rotation_matrices
 
 DT = 0.0068
 

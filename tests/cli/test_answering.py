@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import routh
+from feature_marks import needs
 from routh import systems
+from routh.base.status import Status
 from routh.cli import exits
 from routh.cli.app import app
+from routh.cli.changes import parse_changes
 from routh.cli.output import plain
-from routh.cli.run import parse_changes
 from routh.compiling import compile_seconds
-from routh.status import Status
-from routh.sweep import measures
 
 FEW = ["--samples", "400", "--no-picture"]
 CRATE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 {}">
@@ -108,6 +108,7 @@ def test_json_has_the_answer_of_the_library(routh_command):
     assert sum(row["count"] for row in data["modes"]) == data["solved"] == 400
 
 
+@needs("two_body")
 def test_json_of_exact_sets_and_of_one_elastic_contact(routh_command):
     pytest.importorskip("ppl")
     data = json.loads(routh_command("run", "compass-gait", "--exact", "--json", "--no-picture")[1])
@@ -213,6 +214,7 @@ def test_an_unknown_key_lists_the_keys(routh_command):
     assert "no parameter 'widht'; wanted width (1.0), height (2.0), mass" in err
 
 
+@needs("two_body")
 def test_text_is_for_parameters_that_are_text():
     assert parse_changes(["figure=4b", "mu=0.1"], "icosahedron-tetrahedron") == {"figure": "4b", "mu": 0.1}
     with pytest.raises(ValueError, match="wanted a number"):
@@ -341,6 +343,7 @@ def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_comman
     assert "nan" not in out
 
 
+@needs("sweep")
 @pytest.mark.parametrize(("solved", "code"), [(2, 5), (0, 1)])
 def test_a_sweep_with_too_few_solved_samples_says_so_too(routh_command, tmp_path, monkeypatch, solved, code):
     """Also when it is opened again; where no sample is solved there is no result."""
@@ -353,13 +356,14 @@ def test_a_sweep_with_too_few_solved_samples_says_so_too(routh_command, tmp_path
     words = ("sweep", "rocking-block", "--over", "mu=0.2,0.4,0.6", "--samples", "4", "--executor", "here")
     whole, out, _ = routh_command(*words, "--out", tmp_path / "whole")
     assert (whole, "are solved" in out) == (0, False)
-    monkeypatch.setattr(measures, "sample", failing)
+    monkeypatch.setattr("routh.sweep.measures.sample", failing)
     found, out, _ = routh_command(*words, "--out", tmp_path / "half")
     assert found == code
     assert out.startswith(f"Only {100 * solved / 3:.1f} % of the samples are solved, fewer than 99% at ")
     assert routh_command("sweep", "--resume", tmp_path / "half")[0] == code
 
 
+@needs("sweep")
 def test_a_sweep_in_which_nothing_approaches_says_so(routh_command, tmp_path):
     words = ("sweep", "rocking-block", "--over", "speed=0", "--samples", "4", "--executor", "here")
     assert routh_command(*words, "--out", tmp_path / "rest")[0] == 3

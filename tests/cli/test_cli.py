@@ -9,11 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 import routh
+from feature_marks import needs
 from routh import systems
 from routh.cli.app import app
+from routh.cli.changes import parse_changes
 from routh.cli.exits import explain
 from routh.cli.output import Output, plain, plain_table
-from routh.cli.run import default_samples, parse_changes
+from routh.cli.run import default_samples
 from routh.compiling.clock import compiling
 
 RUNNER = CliRunner()
@@ -113,6 +115,7 @@ def test_a_motion_with_constraints_is_run_by_its_own_method(routh_command, name)
     assert systems.get(name).run(duration=0.02).ok
 
 
+@needs("two_body")
 def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
     code, out, _ = routh_command("run", "bowling", "--json", "--no-picture")
     data = json.loads(out)
@@ -122,6 +125,7 @@ def test_a_single_elastic_contact_has_one_answer_per_hypothesis(routh_command):
     assert data["picture"] is None
 
 
+@needs("two_body")
 @pytest.mark.parametrize("contacts", ["space", "plane"])
 def test_a_single_elastic_contact_is_drawn(routh_command, tmp_path, contacts):
     if contacts == "space":
@@ -162,10 +166,20 @@ def test_no_sample_that_terminates_is_exit_code_1(routh_command):
         (["run", "rocking-block", "--out", "a.png", "--no-picture"], "wanted only one of them"),
         (["run", "rocking-block", "--exact", "--samples", "9"], "--samples: given together with --exact"),
         (["run", "zeno-block", "--max-steps", "9"], "--max-steps: zeno-block is a motion"),
-        (["run", "bowling", "--seed", "1"], "--seed: one contact with restitution"),
-        (["animate", "bowling", "--out", "frames"], "a single impact without a mechanism"),
+        pytest.param(
+            ["run", "bowling", "--seed", "1"], "--seed: one contact with restitution", marks=needs("two_body")
+        ),
+        pytest.param(
+            ["animate", "bowling", "--out", "frames"],
+            "a single impact without a mechanism",
+            marks=needs("two_body"),
+        ),
         (["impact", "missing.npz"], "there is no file missing.npz"),
-        (["reproduce", "--only", "hp23-fig-99"], "there is no exhibit 'hp23-fig-99'; did you mean"),
+        pytest.param(
+            ["reproduce", "--only", "hp23-fig-99"],
+            "there is no exhibit 'hp23-fig-99'; did you mean",
+            marks=needs("reproduce"),
+        ),
     ],
 )
 def test_bad_input_is_one_line_without_a_traceback(routh_command, arguments, message):
@@ -220,7 +234,7 @@ def test_wrong_usage_is_exit_code_2(routh_command, arguments):
     assert "Error" in err
 
 
-@pytest.mark.parametrize("command", [[], ["list"], ["run"], ["impact"], ["reproduce"]])
+@pytest.mark.parametrize("command", [[], ["list"], ["run"], ["impact"], ["simulate"]])
 def test_help_teaches(command):
     result = RUNNER.invoke(app, [*command, "--help"])
     assert result.exit_code == 0

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import routh
+from feature_marks import needs
 from routh import systems
 from routh.cli import options
 
@@ -34,10 +35,24 @@ ESCAPES = "\x1b]0;owned\x07[/red]foot[left]$x$\n"
         (["animate", "rocking-block", "--out", "no/a.gif"], "there is no folder 'no'"),
         (["audit", "robot.xml", "--out", "a.txt"], "one of .html"),
         (["audit", "robot.xml", "--out", "no/a.html"], "there is no folder 'no'"),
-        (["sweep", "rocking-block", "--over", "mu=0,1", "--out", "no/study"], "there is no folder 'no'"),
-        (["sweep", "rocking-block", "--over", "mu=0,1", "--out", "file"], "is a file; wanted a folder"),
-        (["reproduce", "--quick", "--out", "no/results"], "there is no folder 'no'"),
-        (["reproduce", "--quick", "--out", "file"], "is a file; wanted a folder"),
+        pytest.param(
+            ["sweep", "rocking-block", "--over", "mu=0,1", "--out", "no/study"],
+            "there is no folder 'no'",
+            marks=needs("sweep"),
+        ),
+        pytest.param(
+            ["sweep", "rocking-block", "--over", "mu=0,1", "--out", "file"],
+            "is a file; wanted a folder",
+            marks=needs("sweep"),
+        ),
+        pytest.param(
+            ["reproduce", "--quick", "--out", "no/results"],
+            "there is no folder 'no'",
+            marks=needs("reproduce"),
+        ),
+        pytest.param(
+            ["reproduce", "--quick", "--out", "file"], "is a file; wanted a folder", marks=needs("reproduce")
+        ),
         (["scan", "rocking-block", "--over", "weight=0:1:3", "--no-picture"], "wanted width (1.0), "),
         (["run", "\x1b[31m"], r"\x1b[31m"),
     ],
@@ -177,7 +192,16 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize(("command", "after"), [(k, 0.7 + 0.5 * i) for i, k in enumerate(LONG)])
+LONG_AFTER = [
+    pytest.param(name, 0.7 + 0.5 * i, marks=needs(name) if name == "reproduce" else ())
+    for i, name in enumerate(LONG)
+]
+
+
+@pytest.mark.parametrize(
+    ("command", "after"),
+    LONG_AFTER,
+)
 def test_an_interrupt_ends_a_command(tmp_path, command, after):
     """Wherever it is: importing, compiling, in compiled code, drawing."""
     (tmp_path / "a.png").write_bytes(b"old")

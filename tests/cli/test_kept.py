@@ -1,24 +1,11 @@
 """What a command says that it has kept when it is interrupted."""
 
-import re
 import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
-from routh import storage
+from routh.base import storage
 from routh.cli import exits, precompile
-from routh.reproduce.base import Entry, Exhibit
-from routh.sweep.studies import open_study
-
-
-@pytest.fixture
-def nothing_told(monkeypatch):
-    monkeypatch.setattr(exits, "_tellers", [])
-    monkeypatch.setattr(storage, "REMEMBERED", 5)
-    monkeypatch.setattr(storage, "_written", type(storage._written)(maxlen=5))
 
 
 @pytest.mark.usefixtures("nothing_told")
@@ -64,36 +51,3 @@ def test_families_compiled_are_counted(routh_command, monkeypatch):
     assert code == 130
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN  # this process goes on
     assert err == f"interrupted; 1 of 3 families were done, and their kernels are kept; {exits.GO_ON}\n"
-
-
-@pytest.mark.usefixtures("nothing_told")
-@pytest.mark.parametrize(
-    ("more", "then"), [([], "command resumes"), (["--fresh"], "command without --fresh resumes")]
-)
-def test_exhibits_made_are_counted(routh_command, tmp_path, monkeypatch, more, then):
-    exhibits = [Entry("first", "", "", lambda _: Exhibit({}, ())), Entry("second", "", "", interrupt)]
-    monkeypatch.setattr("routh.cli.reproduce.load", lambda: exhibits)
-    code, _, err = routh_command("reproduce", "--out", tmp_path / "results", *more)
-    assert code == 130
-    assert (
-        f"interrupted; 1 of 2 exhibits were done, and are kept in {tmp_path / 'results'}; the same {then}"
-        in err
-    )
-
-
-def test_points_stored_are_counted(tmp_path):
-    """Every one of them is there for the next run."""
-    over = "mu=0:1:30000"
-    command = [sys.executable, "-m", "routh", "sweep", "rocking-block", "--over", over, "--out", "study"]
-    run = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-    while run.poll() is None and not list(tmp_path.glob("study/chunks/*.npz")):
-        time.sleep(0.05)
-    run.send_signal(signal.SIGINT)
-    _, err = run.communicate()
-    assert run.returncode == 130
-    told = re.search(r"interrupted; (\d+) of 30000 points are kept in study; the same command resumes", err)
-    assert told, err
-    study = open_study(tmp_path / "study")
-    assert 0 < int(told[1]) == study.stored_points() == 30000 - study.status_counts()["PENDING"]

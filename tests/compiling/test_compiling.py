@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from routh.compiling import announced_to, c_function, compiled, distinct, interpreted, kernel, native, vectors
-from routh.compiling.translator.program import Program
+from routh.compiling.program import Program
 
 
 def _plain_square(x):

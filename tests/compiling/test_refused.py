@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from routh.compiling import kernel
-from routh.compiling.translator.values import UntranslatableError
+from routh.compiling.values import UntranslatableError
 
 BODIES = {
     "x = [1.0]": "a kernel may not contain [1.0]",

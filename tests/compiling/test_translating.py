@@ -9,9 +9,9 @@ import pytest
 from routh.cli.precompile import FAMILIES
 from routh.compiling import apart, compiled, distinct, interpreted, kernel
 from routh.compiling.native import named
+from routh.compiling.program import Program
 from routh.compiling.rows import rows
-from routh.compiling.translator.program import Program
-from routh.compiling.translator.values import UntranslatableError
+from routh.compiling.values import UntranslatableError
 
 FIVE, LOW, TABLE = np.int64(5), np.uint64(0xFFFF), np.array([[1.0, 2.0], [4.0, 8.0]])
 

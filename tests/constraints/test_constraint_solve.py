@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import constraints_random
+from routh.base.status import Status
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve, solve_many
 from routh.constraints.friction import solve_cone, solve_coulomb
-from routh.status import Status
 
 
 def enumerate_lcp(rows):

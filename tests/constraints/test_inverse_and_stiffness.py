@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from routh import systems
+from routh.base.status import Status
 from routh.constraints import (
     Compliance,
     Hertz,
@@ -18,7 +19,6 @@ from routh.constraints import (
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, Revolute, box, disc, link
 from routh.models.spatial import SpatialModel, sphere
-from routh.status import Status
 
 
 def walker():

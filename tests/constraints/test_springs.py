@@ -8,7 +8,7 @@ from scipy import sparse
 
 from routh.constraints import Bilateral, ConstrainedSystem, Unilateral, solve, springs
 from routh.constraints.friction import solve_coulomb
-from routh.constraints.solve import modes_before
+from routh.constraints.solving import modes_before
 from routh.constraints.springs import least_squares, solve_springs
 from routh.constraints.system import DenseMass, SparseMass
 from routh.kernels.constraints.settle import WARM

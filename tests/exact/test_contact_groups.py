@@ -5,13 +5,13 @@ import pytest
 
 import routh
 from problems import planar_biped
+from routh.base.status import Status
 from routh.bounds import outer_bound
 from routh.exact.automaton import automaton
 from routh.exact.build import displacement, exact_set
 from routh.exact.groups import _Impulses, groups_of, shortened
 from routh.exact.snap import as_given
 from routh.robust import worst_case
-from routh.status import Status
 
 pytest.importorskip("ppl")
 

@@ -8,11 +8,11 @@ import pytest
 import routh
 from problems import rational_block, with_simple_delassus
 from routh import systems
+from routh.base.status import CapacityError, Status
 from routh.exact.build import whole_set
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.polytopes import PolytopeUnion, distance_to_hull, largest_distance, polytope
 from routh.exact.rational import RationalProblem, friction_directions
-from routh.status import CapacityError, Status
 
 pytest.importorskip("ppl")
 

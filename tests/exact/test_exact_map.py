@@ -5,9 +5,10 @@ import pytest
 
 import routh
 from exact_map import differences, shapes, velocity
+from routh.base.status import CapacityError, Status
+from routh.exact import reach, relation
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.rational import RationalProblem
-from routh.status import CapacityError, Status
 
 pytest.importorskip("ppl")
 
@@ -34,6 +35,26 @@ def test_at_every_velocity_it_is_the_exact_set(name, count):
         ours, exact = whole.at(v), routh.exact_set(with_velocity(problem, v))
         assert not differences(ours, exact, rng)
         assert shapes(ours) == shapes(exact)
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "pushing"])
+def test_slivers_that_are_put_off_are_explored_in_the_end(name, monkeypatch):
+    problem, rng, asked = rational(name), np.random.default_rng(5), []
+
+    def two_of_three(*_):
+        asked.append(len(asked) % 3 < 2)
+        return asked[-1]
+
+    monkeypatch.setattr(relation, "_PLENTY", 0)
+    monkeypatch.setattr(reach, "_EASY", 0)
+    monkeypatch.setattr(relation, "nearly_covered", two_of_three)
+    whole = routh.exact_map(problem, budget=600)
+    assert whole.status is Status.SOLVED
+    assert any(asked)
+    assert not any(part.left_out for part in whole.reached)
+    for _ in range(8):
+        v = velocity(problem, rng)
+        assert not differences(whole.at(v), routh.exact_set(with_velocity(problem, v)), rng)
 
 
 def test_the_comparison_notices_another_set(block):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from routh import systems
 from routh.exact.rational import RationalProblem, dot, independent_rows, product, simplest, solve, unit_circle
 from routh.exact.snap import snap
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 
 INELASTIC = [
     system.name

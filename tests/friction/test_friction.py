@@ -6,7 +6,7 @@ import pytest
 
 import routh
 from problems import cone_violation
-from routh.friction.cones import ContactMode, facet_directions, project_disc, uses_true_cone
+from routh.problem.friction import ContactMode, facet_directions, project_disc, uses_true_cone
 
 
 @pytest.mark.parametrize("facets", [4, 6, 8, 32])

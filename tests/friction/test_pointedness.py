@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import routh
 from problems import cone_generators, problems
 from routh import systems
-from routh.friction.pointedness import is_pointed, pointedness
-from routh.friction.termination import terminates
+from routh.problem.pointedness import is_pointed, pointedness
+from routh.problem.termination import terminates
 
 
 def facing(share, turn=0.0, lean=0.4):
@@ -198,7 +198,7 @@ def test_a_landing_needs_no_program(monkeypatch):
     def refuse(*_arguments, **_options):
         raise AssertionError("a program was solved")
 
-    monkeypatch.setattr("routh.friction.pointedness._nearest_to_zero", refuse)
+    monkeypatch.setattr("routh.problem.pointedness._nearest_to_zero", refuse)
     assert is_pointed(systems.get("rocking-block").problem)
     with pytest.raises(AssertionError, match="a program was solved"):
         pointedness(systems.get("rocking-block").problem)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import routh
+from routh.identification import MeasuredImpacts, identify, score_impacts, scores_table
 from routh.identification.fit import Objective
 from routh.identification.impacts import Bounds
 from routh.identification.scores import Errors, Scale, draw, know_nothing
-from routh.robust import MeasuredImpacts, identify, score_impacts, scores_table
 
 TRUE = {"mu": 0.3, "restitution": 0.4, "inertia": 0.15, "half": 0.4}
 RANGES = {"mu": (0.05, 0.8), "restitution": (0.05, 0.95), "inertia": (0.05, 0.4), "half": (0.2, 0.6)}

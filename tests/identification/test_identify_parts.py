@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from routh.identification import MeasuredImpacts, TossedBox, TossedModel, identify
 from routh.identification.fit import Fit, Objective, curvatures_along, intervals
 from routh.identification.impacts import Bounds
 from routh.identification.scores import Errors, Scale, assess, energy_scores, score_slopes
 from routh.models.base import State
+from routh.models.rotations import exponential, rotation_matrices
 from routh.models.spatial import PlaneContact, SpatialModel, box, corners
-from routh.models.spatial.rotations import exponential, rotation_matrices
-from routh.robust import MeasuredImpacts, TossedBox, TossedModel, identify
 from routh.sampling import sample
 
 

@@ -3,12 +3,12 @@
 import numpy as np
 
 from problems import family_problem
+from routh.base.status import Status
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw, load_row, make_work
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.common.one_contact import disc_axes, on_disc
-from routh.status import Status
 from routh.step import make_step
 
 

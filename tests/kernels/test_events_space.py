@@ -5,11 +5,13 @@ import pytest
 from from_the_front import FromTheFront
 
 import routh
+from feature_marks import needs
 from problems import FAMILIES, cone_violation, family_problem, hard_elastic_problem, problem_of_size
-from routh import two_body
+from routh.base import features
+from routh.base.results import ImpactPath
+from routh.base.status import Status
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
-from routh.friction.cones import facet_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.events import run
 from routh.kernels.space.pieces import advance_stage
@@ -24,9 +26,8 @@ from routh.kernels.space.workspace import (
     SpaceWork,
     workspace,
 )
-from routh.results import ImpactPath
+from routh.problem.friction import facet_directions
 from routh.sampling.settings import make_settings
-from routh.status import Status
 from spatial_flow import SpatialFlow
 from spatial_path import spatial_path_residual
 
@@ -109,6 +110,7 @@ def test_corners_that_squeeze_each_other_stay_inside_their_cones(box, seed, numb
     assert out.status[0, 0] == Status.SOLVED
 
 
+@needs("two_body")
 @pytest.mark.parametrize(("e", "hypothesis"), [(0.0, "energetic"), (0.6, "energetic"), (0.6, "poisson")])
 def test_one_contact_has_the_outcome_of_two_body(e, hypothesis):
     rng = np.random.default_rng(5)
@@ -122,7 +124,7 @@ def test_one_contact_has_the_outcome_of_two_body(e, hypothesis):
     for problem, found in zip(problems, out.v, strict=True):
         order = [1, 2, 0]
         c = problem.contact_velocity()[0]
-        exact = two_body.impact(
+        exact = features.feature("two_body").impact(
             problem.delassus[np.ix_(order, order)], c[order], float(problem.mu[0]), e, hypothesis=hypothesis
         )
         assert distance(problem, found, problem.apply(exact.impulse[[2, 0, 1]][None])).max() < 1e-6
@@ -140,6 +142,7 @@ def test_the_error_that_is_reported_bounds_the_distance_to_the_solution():
         assert far <= rough.error[row, 0] + fine.error[row, 0] + 1e-12
 
 
+@needs("two_body")
 def test_friction_that_no_longer_turns_moves_a_slip_aside_all_the_way():
     # closes slowly beside its direction: straight on was 1.8e-6 of the speed off and said 5e-7
     G = np.array(
@@ -152,7 +155,7 @@ def test_friction_that_no_longer_turns_moves_a_slip_aside_all_the_way():
     c = np.array([-1.51430218, -0.28607767, -1.05240076])
     problem = routh.ImpactProblem(np.linalg.inv(G), [[1.0, 0, 0]], [[[0, 1.0, 0], [0, 0, 1.0]]], 1.0, c)
     order = [1, 2, 0]
-    exact = two_body.impact(G[np.ix_(order, order)], c[order], 1.0, 0.0)
+    exact = features.feature("two_body").impact(G[np.ix_(order, order)], c[order], 1.0, 0.0)
     outcomes = routh.sample(problem, 64, friction="cone")
     gap = outcomes.v - problem.apply(exact.impulse[[2, 0, 1]][None])
     apart = np.sqrt(2.0 * problem.kinetic_energy(gap)) / problem.speed

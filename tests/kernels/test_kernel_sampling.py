@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from problems import FAMILIES, family_problem
-from routh.friction.cones import facet_directions
+from routh.base.rng import uniforms
+from routh.base.status import Status
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.common.random import draw_bounds
 from routh.laws.set_valued import accumulate
-from routh.rng import uniforms
-from routh.status import Status
+from routh.problem.friction import facet_directions
 from routh.step import PolyhedralStep
 from routh.systems import get
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from problems import FAMILIES, family_problem
+from routh.base.status import Status
 from routh.compiling import interpreted, kernel
-from routh.friction.cones import facet_directions
 from routh.kernels.algorithm1.polygons import step_residual
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw, load_row, make_work, velocity_after
 from routh.kernels.common.arrays import make_rows
-from routh.status import Status
+from routh.problem.friction import facet_directions
 from routh.step import PolyhedralStep
 
 TRIALS = 6

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from problems import family_problem
+from routh.base.status import Status
 from routh.compiling import interpreted
-from routh.friction.cones import facet_directions, friction_polygon
 from routh.kernels.algorithm1 import sampling
 from routh.kernels.algorithm1.sampling import run
-from routh.status import Status
+from routh.problem.friction import facet_directions, friction_polygon
 from routh.systems import get
 
 

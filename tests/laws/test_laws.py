@@ -242,7 +242,7 @@ LAWS = (
     laws.SetValued(),
     laws.SingleContact(),
     laws.LZB(),
-    laws.TwoBody(),
+    *(laws.LAWS[name]() for name in laws.LAWS if name == "two-body"),
     laws.Newton(),
 )
 

@@ -5,8 +5,8 @@ import pytest
 
 import routh
 from routh import laws, systems
+from routh.base.status import Status
 from routh.laws.lzb import _Springs
-from routh.status import Status
 
 
 @pytest.mark.parametrize("name", ["rocking-block", "box-wall", "compass-gait", "ramone"])

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import routh
+from feature_marks import needs
 from problems import colliding, random_problem
 from routh import laws, systems
-from routh.status import Status
+from routh.base.status import Status
 
 ALL = ("moreau", "moreau-convex", "poisson", "energetic", "chatterjee-ruina", "lzb")
 SPHERE = np.diag([2.0, 2.0, 2.0, 0.2, 0.2, 0.2])  # kg, kg m^2: a sphere of 0.5 m
@@ -83,6 +84,7 @@ def springs_in_a_row(exponent):
     return solve_ivp(rates, (0.0, 30.0), [0, 0, 0, 1.0, 0, 0], rtol=1e-10, atol=1e-12).y[3:, -1]
 
 
+@needs("two_body")
 def test_lzb_with_one_contact_is_stronges_hypothesis():
     """JW17's impact: compression, then e^2 of the work returned, with slip that reverses on the way."""
     one = routh.ImpactProblem(
@@ -93,12 +95,12 @@ def test_lzb_with_one_contact_is_stronges_hypothesis():
         [-0.5, -1.0, 0.0],
         restitution=0.6,
     )
-    exact = laws.TwoBody(hypothesis="energetic")(one)
+    exact = laws.LAWS["two-body"](hypothesis="energetic")(one)
     result = laws.LZB()(one)
     np.testing.assert_allclose(result.v, exact.v, atol=1e-9)
     np.testing.assert_allclose(result.returned, 0.36 * result.stored, rtol=1e-9)
     spatial = sphere([1.0, 0.3, -1.0, 0.2, 0.1, 0.0], 0.3, 0.6).replace(Jn=[[0.0, 0.1, 1.0, 0.3, 0.0, 0.0]])
-    curve = laws.TwoBody(hypothesis="energetic")(spatial).v
+    curve = laws.LAWS["two-body"](hypothesis="energetic")(spatial).v
     errors = [np.abs(laws.LZB(resolution=n)(spatial).v - curve).max() for n in (10, 80)]
     assert errors[1] < 0.2 * errors[0]
     assert errors[1] < 1e-3
@@ -143,6 +145,7 @@ def test_chatterjee_and_ruina_on_their_cone():
     assert kinds == {True, False}
 
 
+@needs("two_body")
 def test_kane_and_levinsons_pendulum_gains_energy_by_newtons_rule_only():
     """Two rods, 1 kg and 1 m each, at 20 and 30 degrees touch the ground (Kane and Levinson 1985)."""
     one, two = np.radians(20.0), np.radians(30.0)
@@ -157,7 +160,7 @@ def test_kane_and_levinsons_pendulum_gains_energy_by_newtons_rule_only():
         result = law(pendulum)
         assert result.status is Status.SOLVED
         assert result.kinetic_energy < 0.6 * pendulum.kinetic_energy()
-    stronge = laws.TwoBody(hypothesis="energetic")(pendulum)
+    stronge = laws.LAWS["two-body"](hypothesis="energetic")(pendulum)
     np.testing.assert_allclose(result.v, stronge.v, atol=1e-9)  # of LZB
 
 

@@ -9,7 +9,7 @@ from routh import Status, lcp
 from routh.lcp import rational
 from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY
 from routh.lcp.rational import lemke_exact
-from routh.lcp.solve import solve_scaled
+from routh.lcp.solving import solve_scaled
 
 
 def random_matrix(rng, n, kind):

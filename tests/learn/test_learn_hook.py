@@ -5,9 +5,9 @@ import pytest
 
 import routh
 import routh.learn
-from routh.models.mujoco.arrivals import Lookout
+from routh.base.status import ModelError
+from routh.learn.arrivals import Lookout
 from routh.models.simultaneity import Simultaneity
-from routh.status import ModelError
 
 
 def run(model, data, duration=0.3, **options):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import routh
+from routh.base.status import ModelError
 from routh.models import UnrepresentedWarning
-from routh.status import ModelError
 
 pytest.importorskip("mujoco")
 
@@ -176,7 +176,7 @@ def test_an_inertia_that_is_positive_by_rounding_only_is_made_so(tmp_path):
 
 def test_a_robot_without_collision_shapes_is_told_so(tmp_path):
     model, _ = loaded(tmp_path, LINK.format(name="base", mass=1, i=0.01, shape=""))
-    with pytest.raises(routh.status.ModelError, match="wanted collision shapes"):
+    with pytest.raises(routh.base.status.ModelError, match="wanted collision shapes"):
         routh.models.landing(model)
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import routh
+from routh.base.status import ModelError
 from routh.models import UnrepresentedWarning
 from routh.models.mujoco import MujocoModel, features, touches
 from routh.models.mujoco.landings import landing_regime
 from routh.models.mujoco.pairs import heightfields_know_distances, pairs_that_collide
 from routh.robust import tipping
-from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 

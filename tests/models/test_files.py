@@ -4,10 +4,10 @@ import os
 
 import pytest
 
+from routh.base.status import ModelError
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as adapter
 from routh.models.files import check_model_file
-from routh.status import ModelError
 
 GOOD = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body><freejoint/><geom size="0.1"/></body>
 </worldbody></mujoco>"""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from routh.auditing import rollout
+from routh.base.status import ModelError, StateError
 from routh.models import mujoco as adapter
-from routh.status import ModelError, StateError
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -5,9 +5,9 @@ import pytest
 
 import routh
 from robot_zoo import mjcf_path
+from routh.base.status import ModelError
 from routh.models.landings import turned
 from routh.models.simultaneity import TOUCHING
-from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -100,7 +100,7 @@ def test_what_cannot_land_is_refused_with_a_hint():
         routh.models.landing(crate, joints={"hip": 0.0})
     with pytest.raises(ValueError, match=r"drop: got 0\.0"):
         routh.models.landing(model, drop=0.0)
-    with pytest.raises(routh.status.StateError, match=r"knee:upper is 0\.953 rad past its limit"):
+    with pytest.raises(routh.base.status.StateError, match=r"knee:upper is 0\.953 rad past its limit"):
         routh.models.landing(model, joints={"knee": 2.0})
     with pytest.raises(ValueError, match=r"there is no file 'robot\.xml'"):
         routh.models.landing("robot.xml")

@@ -8,9 +8,9 @@ import pytest
 import routh
 from robot_zoo import DM_CONTROL, GYMNASIUM, landing, load_mjcf, material_velocity
 from routh import systems
+from routh.base.status import ModelError
 from routh.models import RobotProblem, UnrepresentedWarning
 from routh.models import mujoco as adapter
-from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -10,13 +10,13 @@ from model_checks import check_gap_jacobian, check_jacobian_bias
 
 import routh
 from robot_zoo import mjcf_path
+from routh.base.status import ModelError
 from routh.models.base import Model
 from routh.models.mujoco import MujocoModel, touches
 from routh.models.mujoco.model import NEAR
 from routh.models.robot import UnrepresentedWarning
 from routh.sim import flow, verify
 from routh.sim.mechanism import Mechanism
-from routh.status import ModelError
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -10,11 +10,11 @@ from model_checks import along, gradient
 
 import routh
 from constraints_swap import arm, lift, ruler
+from routh.base.status import ModelError
 from routh.constraints import Compliance, forces_at, from_model, inputs_for, solve
 from routh.models.mujoco import MujocoModel
 from routh.models.robot import UnrepresentedWarning
 from routh.sim.robot_steps import RobotMarch
-from routh.status import ModelError
 
 NO_CONTACT = '<option><flag contact="disable"/></option>'
 #: as hard as MuJoCo goes at its step of 2e-5 s

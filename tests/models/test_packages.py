@@ -7,9 +7,9 @@ import warnings
 import pytest
 
 import routh
+from routh.base.status import ModelError
 from routh.models import UnrepresentedWarning
 from routh.models.files import locate
-from routh.status import ModelError
 
 pytest.importorskip("mujoco")
 

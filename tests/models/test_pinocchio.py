@@ -5,10 +5,10 @@ import pytest
 
 import routh
 from robot_zoo import frame_velocity, urdf_path, urdf_roots
+from routh.base.status import ModelError
 from routh.models import UnrepresentedWarning
 from routh.models import mujoco as mujoco_adapter
 from routh.models import pinocchio as adapter
-from routh.status import ModelError
 
 pin = pytest.importorskip("pinocchio", exc_type=ImportError)
 
@@ -130,7 +130,7 @@ def test_robots_of_example_robot_data(name):
 @pytest.mark.parametrize("name", ["anymal", "go1"])
 def test_a_root_link_with_a_made_up_inertia_is_added_to_the_link_fixed_to_it(name):
     pytest.importorskip("mujoco")
-    from routh.models.pinocchio.problem import mass_matrix
+    from routh.models.pinocchio.impacts import mass_matrix
 
     path = urdf_path(name)
     model = mujoco_adapter.load(path, roots=urdf_roots(path), floating=True, ground=0.0)

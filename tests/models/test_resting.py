@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from routh.models.resting import rest_of
-from routh.models.spatial.rotations import exponential, rotation_matrices
+from routh.models.rotations import exponential, rotation_matrices
 
 UP = np.array([0.0, 0.0, 1.0])
 SQUARE = np.array([(x, y, 0.0) for x in (0.2, -0.2) for y in (0.2, -0.2)])

@@ -5,6 +5,7 @@ import pytest
 
 from routh.auditing import scans as growing
 from routh.auditing.scans import growth
+from routh.base.status import ModelError
 from routh.cli import landings
 from routh.cli.landings import window_line
 from routh.models import landing
@@ -13,7 +14,6 @@ from routh.models.base import State
 from routh.models.robot import allowed_velocities, distinct_names, time_to_contact
 from routh.models.simultaneity import redundancy
 from routh.models.spatial import SpatialModel, box, corner_contacts
-from routh.status import ModelError
 
 
 def crate(turn=0.0):

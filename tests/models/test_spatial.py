@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from model_checks import STEP, along, check_gap_jacobian, check_jacobian_bias
 
 from routh.models.base import Model, State
+from routh.models.rotations import exponential, multiply, rotation_matrices, tangent_rates, tangents
 from routh.models.spatial import (
     HalfSpace,
     PlaneContact,
@@ -17,7 +18,6 @@ from routh.models.spatial import (
     corners,
     sphere,
 )
-from routh.models.spatial.rotations import exponential, multiply, rotation_matrices, tangent_rates, tangents
 
 WALL = HalfSpace("wall", point=(1.0, 2.0, 0.5), normal=(-1.0, 0.3, 0.2))
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from routh.base.storage import write_arrays
 from routh.models.files import read_state
-from routh.storage import write_arrays
 
 
 def test_a_state_comes_back_as_it_was(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import routh
 from routh.constraints.inverse import forces_at
 from routh.models.mujoco import MujocoModel
-from routh.models.wrapping import as_model
+from routh.models.robots.wrapping import as_model
 from routh.sim.step_gradient import trace_steps
 
 mujoco = pytest.importorskip("mujoco")

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from routh import systems
+from routh.base.status import Status
 from routh.constraints import Bilateral, ConstrainedSystem, from_model, solve
 from routh.models.base import State
 from routh.reproduce.checks import d19_contact as checks
 from routh.reproduce.checks.draws import mass
 from routh.reproduce.d19_program import paper_program, solve_paper
 from routh.sim.time_stepping import constraint_forces
-from routh.status import Status
 
 
 def test_bilateral_rows_agree_with_energy_but_for_the_centripetal_force():

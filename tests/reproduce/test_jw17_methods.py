@@ -7,7 +7,7 @@ from routh import two_body
 from routh.reproduce.base import Settings
 from routh.reproduce.jw17 import independent
 from routh.reproduce.jw17_methods import euler, general_solver
-from routh.systems import two_body as data
+from routh.two_body import systems as data
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
 BOWLING = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)

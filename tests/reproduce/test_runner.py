@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from routh.base.status import MissingExtraError
 from routh.reproduce import runner
 from routh.reproduce.base import Entry, Exhibit, Row, Settings
 from routh.reproduce.runner import cells, choose, difference, fingerprint, load, write_report
-from routh.status import MissingExtraError
 from routh.viz import style
 
 

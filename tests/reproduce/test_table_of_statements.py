@@ -83,7 +83,7 @@ def test_the_command_computes_them_and_fails_where_one_differs(monkeypatch, caps
         "(3)", "it is long", Verdict.OPEN, check="jw17.two_balls", because="so", ran="2026-11-19"
     )
     for said, status in (((right, dated), 0), ((right, wrong), 1)):
-        monkeypatch.setattr("routh.cli.reproduce.statements", lambda said=said: {"JW17": said})
+        monkeypatch.setattr("routh.reproduce.reporting.statements", lambda said=said: {"JW17": said})
         code, found = listed(monkeypatch, capsys, "--only", "jw17")
         assert (code or 0) == status
         assert found[0]["computed"]["verdict"] == "works"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from landers import GYRATION, HEIGHT, MASS, RADIUS, lander
+from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, lander
 
 import routh
 from routh.models import landing
@@ -12,8 +12,8 @@ from routh.robust import design, no_tipping, standing_problem, tipping, tipping_
 from routh.robust.candidates import Constraint
 from routh.robust.design_scores import TippingScore
 from routh.robust.feet import touchdown_problem
-from routh.sweep import measures, study
-from routh.sweep.recipe import recipe
+from routh.robust.least import least_share
+from routh.robust.verdicts import SAMPLES
 
 
 def xml(span=0.2, solref="0.005 1"):
@@ -37,24 +37,19 @@ def made(span=0.2, drop=1.5, speed=0.8):
 
 def test_ratio_is_that_of_tipping():
     one = landing(lander(), drop=1.5, speed=0.8)
-    outcomes = routh.sample(standing_problem(one), 64, rates="extreme", seed=0)
+    outcomes = routh.sample(standing_problem(one), SAMPLES, rates="extreme", seed=0)
     assert tipping_ratio(outcomes) == pytest.approx(tipping(lander(), one.qpos, one.qvel).ratio)
     with pytest.raises(ValueError, match="has no support"):
         tipping_ratio(routh.sample(one.problem, 4))
 
 
-def test_scan_and_study(tmp_path):
+def test_a_scan_of_touchdowns(tmp_path):
     axes = {"speed": [0.2, 0.9], "drop": [0.5, 1.5]}
     found = routh.scan(lambda **point: made(**point), axes, n=32, rates="extreme", measure=tipping_ratio)
     assert found.measure == "tipping_ratio"
     assert found.score[0, 0] < 1.0 < found.score[1, 1]
     file = tmp_path / "lander.xml"
     file.write_text(xml())
-    problems = recipe(touchdown_problem, file=str(file))
-    one = study(tmp_path / "study", problems=problems, over=axes, measure=[measures.tipping(32)])
-    one.run("here", progress=False)
-    values = one.columns()["tipping"]
-    assert values == pytest.approx(found.score, rel=0.1)  # other samples of the same sets
     assert touchdown_problem(str(file), roll=0.7) is None  # it stands on two feet
 
 
@@ -114,3 +109,45 @@ def test_least_tipping_uses_slopes():
     )
     assert wider.after.point["span"] == pytest.approx(0.3, abs=0.01)
     assert "gradient" in wider.by
+
+
+def test_the_smallest_span_is_a_go_and_less_is_not():
+    """What the design finds is asked again with samples that it has not seen."""
+
+    def made(span: float):
+        return lander([(span * x, span * y) for x, y in FEET], solref="0.002 1")
+
+    def touch(span: float):
+        return standing_problem(landing(made(span), drop=1.5, speed=0.8, heading=0.4))
+
+    found = design(
+        touch,
+        "smallest span",
+        over={"span": (0.5, 2.0)},
+        constraints=[no_tipping()],
+        evaluations=40,
+        check=64,
+    )
+    assert found.status.name == "SOLVED"
+    assert set(found.by) == {"start", "bisection"}
+    assert found.evaluations < 30
+    span = found.after.point["span"]
+    for share, tips in ((1.0, False), (0.95, True)):
+        one = landing(made(share * span), drop=1.5, speed=0.8, heading=0.4)
+        seeds = [tipping(one.model, one.qpos, one.qvel, seed=seed) for seed in (11, 12, 13)]
+        assert any(answer.can_tip for answer in seeds) == tips
+    few = design(touch, "smallest span", over={"span": (0.5, 2.0)}, constraints=[no_tipping()], evaluations=4)
+    assert few.status.name == "INCOMPLETE"
+    assert "the evaluations ran out" in repr(few)
+    none = design(
+        touch, "smallest span", over={"span": (0.3, 0.6)}, constraints=[no_tipping()], evaluations=9, check=64
+    )
+    assert none.status.name == "INCOMPLETE"
+    assert none.reason == "no design that was tried surely keeps the constraints"
+
+
+def test_least_share():
+    for edge in (0.0, 0.03, 0.5, 0.77, 1.0):
+        assert least_share(lambda share, edge=edge: share >= edge) == pytest.approx(edge, abs=1e-3)
+    assert least_share(lambda share: False) is None
+    assert least_share(lambda share: share > 0.9 or 0.2 < share < 0.4) == pytest.approx(0.9, abs=1e-3)

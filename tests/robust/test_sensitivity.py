@@ -5,8 +5,8 @@ import pytest
 
 import routh
 from problems import problem_of_size
+from routh.base.status import RouthError
 from routh.robust import Quadratic, sensitivity, worst_case
-from routh.status import RouthError
 
 pytest.importorskip("ppl")
 FIELDS = ("v", "mu", "Jn", "Jt", "M")

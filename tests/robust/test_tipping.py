@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, SPAN, URDF, flat, lander
 
-from routh.models.drop import touchdowns
+from routh.base.status import ModelError, Status
 from routh.models.mujoco import problem
 from routh.models.regime import contact_duration, duration_of_spring, restitution_of_spring, spring_of
+from routh.models.robots.drop import touchdowns
 from routh.robust import tipping
 from routh.robust.support import support_of
-from routh.status import ModelError, Status
 
 G = 9.81
 INERTIA = GYRATION**2 + SPAN**2 + HEIGHT**2  # about an edge, per kg
@@ -353,3 +353,65 @@ def test_bad_numbers_are_refused():
         tipping(lander(), q, v * np.nan)
     with pytest.raises(ValueError, match="the same number of states"):
         tipping(lander(), q[None], v)
+
+
+def test_what_it_says_and_what_it_answers_agree():
+    """Near 1 more is drawn; a word in the picture of an answer is that of its attributes."""
+    q, v = flat(0.8, 1.5)
+    limit = 1.0 / tipping(lander(), q, v, samples=4096).ratio  # outcomes scale with the velocity
+    told = []
+    for share in (0.7, 0.85, 0.93, 0.99, 1.02):
+        found = tipping(lander(), q, share * limit * v)
+        told.append(found.verdict)
+        assert repr(found).startswith(f"Tipping({found.verdict.upper()}, {found.evidence}, ")
+        assert found.lines()[0].startswith(f"{found.verdict.upper()}: ")
+        assert found.go == (found.verdict == "go") == found.as_data()["go"]
+        assert found.samples in (256, 512, 1024, 2048, 4096)
+        assert (found.samples > 256) == (0.9 < share < 1.0)
+    assert told == ["go", "go", "go", "undecided", "no-go"]
+    early = tipping(lander(), q, 0.93 * limit * v, most=1)
+    assert (early.verdict, early.samples, early.can_tip) == ("undecided", 256, False)
+    many = tipping(lander(), np.array([q, q]), limit * np.array([0.7 * v, 1.1 * v]))
+    assert many.verdicts == ["go", "no-go"]
+    assert many.go.tolist() == [True, False]
+
+
+LOOP = """<body name="thigh" pos="0.05 0 -0.1"><joint name="hip" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0 0 -0.1" size="0.01" mass="0.2" contype="0" conaffinity="0"/>
+  <body name="rod" pos="0 0 -0.1"><joint name="rod" axis="0 1 0"/>
+  <geom type="capsule" fromto="0 0 0 0.1 0 0" size="0.01" mass="0.1" contype="0" conaffinity="0"/></body>
+  </body>"""
+
+
+@pytest.mark.parametrize(
+    ("equality", "held"),
+    [
+        ('<connect body1="rod" body2="body" anchor="0.1 0 0"/>', False),
+        ('<connect body1="body" body2="world" anchor="0 0 0"/>', True),
+        ('<weld body1="rod" body2="world"/>', True),
+        ('<weld body1="rod" body2="body"/>', False),
+    ],
+)
+def test_a_loop_in_a_leg_does_not_hold_the_robot(equality, held):
+    """Closed to 1.5 mm, as keyframes with rounded angles are: what matters is whether the root moves."""
+    text = mujoco.MjSpec.from_string(
+        f"""<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
+        <body name="body" pos="0 0 {HEIGHT}"><freejoint/><inertial pos="0 0 0" mass="5"
+        diaginertia="0.3 0.3 0.3"/>{
+            "".join(f'<geom type="sphere" size="{RADIUS}" pos="{x} {y} {RADIUS - HEIGHT}"/>' for x, y in FEET)
+        }{LOOP}</body></worldbody><equality>{equality}</equality></mujoco>"""
+    )
+    model = text.compile()
+    q = np.array([0, 0, HEIGHT, 1, 0, 0, 0, 0.015, 0.0])  # rad: opens the loop
+    v = np.array([0, 0, -0.3, 0, 0, 0, 0, 0.0])
+    if held:
+        with pytest.raises(ModelError, match="equality constraints hold its root"):
+            tipping(model, q, v)
+        return
+    assert tipping(model, q, v).go
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_forward(model, data)
+    rows = data.efc_J.reshape(-1, model.nv)[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY]
+    assert np.abs(data.efc_pos[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY]).max() > 1.4e-3
+    assert np.any(rows[:, :6])  # which once was taken for a constraint that holds the root

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from landers import FEET, HEIGHT, MASS, SPAN, flat, lander
 
+from routh.base.status import ModelError
 from routh.models import landing
 from routh.robust import tipping
-from routh.status import ModelError
 
 G = 9.81
 RISE = np.hypot(SPAN, HEIGHT) - HEIGHT

@@ -5,10 +5,10 @@ import pytest
 
 import routh
 from problems import problem_of_size
+from routh.base.status import Status
 from routh.exact.build import exact_set
 from routh.robust import Answer, Quadratic, holds, worst_case, worst_cases
 from routh.sampling.path_residual import path_residual
-from routh.status import Status
 from spatial_path import spatial_path_residual
 
 pytest.importorskip("ppl")

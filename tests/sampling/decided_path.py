@@ -7,8 +7,8 @@ data that have a small imaginary part the imaginary part of its result is one.
 import numpy as np
 
 from routh.compiling import interpreted
+from routh.kernels.common import record as rec
 from routh.kernels.common.arrays import make_rows
-from routh.kernels.gradients import record as rec
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.space import sample as space_sample
 from routh.kernels.space.workspace import workspace

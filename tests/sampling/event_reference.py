@@ -9,7 +9,8 @@ c' = G r with the rates r = (n1, f1, ...) of their impulses. A sample is a chain
         go to the next event, or less far      `length_to_event`, `cut_short`
         move                                   `advance`
 
-Random numbers are those of `routh.rng`, so that the kernel's samples are drawn again, decision by decision.
+Random numbers are those of `routh.base.rng`, so that the kernel's samples are drawn again, decision by
+decision.
 """
 
 from dataclasses import dataclass, replace
@@ -17,9 +18,9 @@ from itertools import groupby
 
 import numpy as np
 
-from routh import tolerances
-from routh.rng import event_key, event_number, event_word
-from routh.status import Status
+from routh.base import tolerances
+from routh.base.rng import event_key, event_number, event_word
+from routh.base.status import Status
 
 NONE, DRIVEN, HELD, EDGE = range(4)
 FREELY, IN_TURN, TOGETHER = range(3)  # everything is drawn; one at a time; all driven

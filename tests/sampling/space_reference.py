@@ -15,7 +15,8 @@ stays zero, and its normal rate is found) or free; and its way: it sticks, slide
 slip, or (on a polygon) follows the wall between two corners. With polygons pieces are straight. With the
 true cone slip turns, and SciPy follows it.
 
-Random numbers are those of `routh.rng`, so that the kernel's samples are drawn again, decision by decision.
+Random numbers are those of `routh.base.rng`, so that the kernel's samples are drawn again, decision by
+decision.
 """
 
 import math
@@ -23,9 +24,9 @@ import math
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from routh import tolerances
-from routh.rng import event_key, event_number
-from routh.status import Status
+from routh.base import tolerances
+from routh.base.rng import event_key, event_number
+from routh.base.status import Status
 
 FREE, DRIVEN, HELD = range(3)
 AS_DRAWN, ONE_BY_ONE, AIMED, NOTHING_HELD = range(4)  # phases of a sample

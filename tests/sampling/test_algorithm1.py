@@ -7,12 +7,12 @@ from hypothesis import given, settings
 import routh
 from problems import colliding, family_problem, problems, random_problem
 from routh import sampling
-from routh.friction.pointedness import pointedness
+from routh.base.status import Status
 from routh.kernels.algorithm1.sampling import run
 from routh.laws.set_valued import accumulate, impulse_step
+from routh.problem.pointedness import pointedness
 from routh.sampling import algorithm1
 from routh.sampling.algorithm1 import sobol_table, uniform_numbers
-from routh.status import Status
 from routh.step import make_step
 
 NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "disk-stack-5kg"]

@@ -7,7 +7,7 @@ import pytest
 
 import routh
 from routh.cli.output import plain
-from routh.friction.cones import ContactMode
+from routh.problem.friction import ContactMode
 from routh.sampling.answers import SAME_MODE, combinations, contact_modes, make_answer, merged_modes
 
 STICKS, SLIDES, SEPARATES = ContactMode.STICKS, ContactMode.SLIDES, ContactMode.SEPARATES

@@ -5,9 +5,9 @@ import pytest
 
 import routh
 from event_families import ALLOWED, faults, feet
-from routh.friction.pointedness import pointedness
+from routh.base.status import Status
+from routh.problem.pointedness import pointedness
 from routh.sampling.path_residual import path_residual
-from routh.status import Status
 
 
 def two_feet():

@@ -7,7 +7,7 @@ import pytest
 import routh
 from problems import FAMILIES, colliding, family_problem, planar_body, random_problem
 from routh import systems
-from routh.status import Status
+from routh.base.status import Status
 
 PLANAR = [name for name in FAMILIES if name.startswith("planar")]
 SYSTEMS = ("rocking-block", "compass-gait", "ramone", "rimless-wheel", "block-into-wall", "disk-stack")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import routh
 from problems import FAMILIES, colliding, family_problem, problems, random_problem
 from routh import systems
+from routh.base.status import Status
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.kernels.plane import sample as plane_sample
@@ -17,7 +18,6 @@ from routh.laws import SingleContact
 from routh.sampling.events import path_of
 from routh.sampling.path_residual import path_residual
 from routh.sampling.settings import make_settings
-from routh.status import Status
 
 SYSTEMS = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing")
 PLANAR = [name for name in FAMILIES if name.startswith("planar")]

@@ -6,8 +6,8 @@ import pytest
 import routh
 from problems import colliding, problem_of_size, random_problem, row_of_balls
 from routh import systems
+from routh.base.status import Status
 from routh.sampling.path_residual import path_residual
-from routh.status import Status
 
 NAMES = ["rocking-block", "pushing", "compass-gait", "block-into-wall"]
 

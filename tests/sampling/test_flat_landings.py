@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh import tolerances
+from routh.base import tolerances
 from routh.kernels.common.arrays import MIXED, make_draw, make_outputs, make_rows
 from routh.kernels.events import TOLERANCE
 from routh.kernels.space.implicit import missed_slips
@@ -175,7 +175,7 @@ def test_landings_of_robots_that_were_not_solved(name, samples):
     outcomes = routh.sample(stored_landing(name), samples, seed=45)
     assert outcomes.status_counts() == {routh.Status.SOLVED: samples}
     assert outcomes.error.max() < 1e-3
-    broken = outcomes.residual > routh.tolerances.RESIDUAL
+    broken = outcomes.residual > routh.base.tolerances.RESIDUAL
     assert np.all(outcomes.error[broken] > outcomes.residual[broken])  # more than rounding of who checks
 
 

@@ -8,10 +8,10 @@ import routh
 from gradients import compare, errors_of, families, measure
 from problems import problem_of_size, random_matrices
 from routh import systems
-from routh.friction.cones import facet_directions
-from routh.kernels.gradients.record import LEAVES_CONE
+from routh.kernels.common.record import LEAVES_CONE
 from routh.kernels.gradients.reverse import reverse
 from routh.kernels.gradients.reverse_rates import Given, reverse_workspace
+from routh.problem.friction import facet_directions
 from routh.sampling.derivatives import differentiate, pull
 from routh.sampling.outcomes import DATA, Outcomes
 

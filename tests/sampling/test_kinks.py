@@ -9,8 +9,9 @@ import routh
 from gradients import direction, drawn_again
 from problems import random_elastic_problem
 from routh import systems
+from routh.base.rng import event_key
 from routh.compiling import interpreted
-from routh.kernels.gradients.record import (
+from routh.kernels.common.record import (
     DRIVEN,
     MARGIN,
     TIED,
@@ -19,10 +20,9 @@ from routh.kernels.gradients.record import (
     finish_piece,
     make_record,
 )
-from routh.kernels.gradients.record_plane import write_piece
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import CODES, SLIPS
-from routh.rng import event_key
+from routh.kernels.plane.record import write_piece
 from routh.sampling.outcomes import DATA
 from routh.sampling.settings import keys_of
 

@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import planar_body
 from routh import systems
-from routh.status import Status
+from routh.base.status import Status
 
 N = 2**14
 LIMIT = 5.0  # standard deviations of a count, of the few hundred that are compared here

@@ -7,8 +7,8 @@ import space_reference as reference
 import routh
 from landing_families import box_model, land, uneven_ground
 from problems import problem_of_size
-from routh.friction.cones import facet_directions
-from routh.status import Status
+from routh.base.status import Status
+from routh.problem.friction import facet_directions
 
 FINE = 1e-9  # tolerance of curves, so that what differs is no error of theirs
 CLOSE = 1e-7  # of the speed: slips below 1e-9 are none for the reference, which stiff friction multiplies

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from problems import problem_of_size
-from routh.friction.cones import facet_directions
+from routh.problem.friction import facet_directions
 from spatial_flow import SpatialFlow
 
 RATES = np.array([0.6, 0.4])

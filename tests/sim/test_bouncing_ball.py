@@ -6,20 +6,22 @@ import numpy as np
 import pytest
 
 import routh
-from routh.laws import Newton, SetValued, TwoBody
+from routh.laws import Newton, named
 from routh.sim import verify
 
 
 @pytest.mark.parametrize(
     ("law", "restitution"),
-    [(TwoBody(), 0.3), (TwoBody(), 0.8), (SetValued(), 0.5), (Newton(), 0.8)],
+    [("lzb", 0.3), ("lzb", 0.8), ("set-valued", 0.5), ("newton", 0.8)],
     ids=["energetic-0.3", "energetic-0.8", "set-valued-0.5", "newton-0.8"],
 )
 def test_accumulation_time_in_closed_form(law, restitution):
     ball = routh.systems.get("bouncing-ball", restitution=restitution, mu=0.0, velocity=(0.5, 0.0, 1.0))
     first = math.sqrt(2 * 1.0 / 9.81)
     closed_form = first * (1 + restitution) / (1 - restitution)
-    motion = routh.simulate(ball.model, ball.state, duration=closed_form + 0.5, law=law, sample_dt=0.05)
+    motion = routh.simulate(
+        ball.model, ball.state, duration=closed_form + 0.5, law=named(law), sample_dt=0.05
+    )
     event = next(e for e in motion.events if e.kind == "zeno")
     assert motion.t[event.index] == pytest.approx(closed_form, abs=1e-6)
     assert event.data["ratio"] == pytest.approx(restitution, abs=1e-4)

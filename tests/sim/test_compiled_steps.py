@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from routh import systems
+from routh.base.status import Status
 from routh.constraints import Compliance, coordinate_limit, solve
 from routh.models import spatial
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, Revolute, link
 from routh.sim import step_through, step_through_many
 from routh.sim.compiled_steps import March, suits
-from routh.status import Status
 
 
 def readable(system, warm):

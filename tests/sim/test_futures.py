@@ -173,7 +173,7 @@ def test_processes_that_cannot_be_made_are_told_of(block, monkeypatch):
     def none_left(*given, **options):
         raise OSError("no process can be made")
 
-    monkeypatch.setattr("routh.processes.Worker.start", none_left)
+    monkeypatch.setattr("routh.base.processes.Worker.start", none_left)
     with pytest.raises(OSError, match="no process can be made"):
         routh.simulate_many(block.model, block.state, n=2, duration=0.01, processes=2)
 

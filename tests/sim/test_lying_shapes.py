@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import routh
+from routh.base.status import Status
 from routh.models.mujoco import MujocoModel
 from routh.sim import flow, verify
-from routh.status import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore::routh.models.robot.UnrepresentedWarning")
 TABLE = '<geom name="table" type="box" size="1 1 .1" pos="0 0 -.1"/>'

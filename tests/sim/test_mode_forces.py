@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import routh
-from routh import tolerances
+from routh.base import tolerances
 from routh.kernels.motion.forces import At, Held, find_mode_forces, make_found
 from routh.models.spatial import PlaneContact, SpatialModel, box
 from routh.sim.contact_forces import Hold, contact_problem, forces_of

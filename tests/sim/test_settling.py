@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import routh
-from routh import tolerances
+from routh.base import tolerances
 from routh.laws import Simultaneous
 from routh.models.planar import PlanarModel, PlaneContact, box
 from routh.models.spatial import PlaneContact as PointOnPlane
 from routh.models.spatial import SpatialModel
 from routh.models.spatial import box as spatial_box
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.sim import Event, settling, verify
 from routh.sim.mechanism import Mechanism
 from routh.sim.settling import settle

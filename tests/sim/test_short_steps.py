@@ -8,7 +8,7 @@ from scipy.integrate import DOP853, solve_ivp
 from scipy.optimize import brentq
 
 import routh
-from routh import tolerances
+from routh.base import tolerances
 from routh.kernels.motion.runge_kutta import tableau
 from routh.laws import SetValued
 from routh.models.simultaneity import Simultaneity

@@ -5,7 +5,7 @@ import pytest
 
 import routh
 from routh import systems
-from routh.laws import SetValued, Simultaneous, TwoBody
+from routh.laws import LZB, SetValued, Simultaneous
 from routh.sim import step_through
 
 
@@ -31,7 +31,7 @@ def test_the_rocking_block_of_time_steps_converges_to_that_of_events():
 
 def test_the_bounces_of_a_ball_keep_its_restitution():
     ball = systems.get("bouncing-ball", restitution=0.8)
-    run = step_through(ball.model, ball.state, dt=5e-3, duration=1.5, law=TwoBody())
+    run = step_through(ball.model, ball.state, dt=5e-3, duration=1.5, law=LZB())
     before = np.array([event.data["v_before"][1] for event in impacts(run)])
     after = np.array([event.data["v_after"][1] for event in impacts(run)])
     assert len(before) == 2

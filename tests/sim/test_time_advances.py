@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import routh
-from routh.friction.termination import terminates
 from routh.models.base import impact_problem
+from routh.problem.termination import terminates
 
 
 def impact_shares(model, motion):

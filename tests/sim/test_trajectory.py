@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import routh
+from routh.base.status import Status
 from routh.sim import Event, Trajectory
 from routh.sim.event_driven import Recorder
-from routh.status import Status
 
 
 def small(**changes):

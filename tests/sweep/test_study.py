@@ -274,7 +274,7 @@ def test_tables_for_others(tmp_path):
 
 def test_pictures_and_report(tmp_path):
     pytest.importorskip("matplotlib")
-    from routh.viz.sweeps import write_report
+    from routh.sweep.pictures import write_report
 
     study = made(tmp_path / "s", sweep_points.sometimes, {"x": [0.0, 1.0, 2.0]})
     study.plot()  # also before anything is there
@@ -424,7 +424,7 @@ def strangers(mark):
     return {
         "problems": {"problems": {"function": "subprocess:run", "arguments": shell}},
         "inside routh": {
-            "problems": {"function": "routh.storage:os.mknod", "arguments": {"path": str(mark)}}
+            "problems": {"function": "routh.base.storage:os.mknod", "arguments": {"path": str(mark)}}
         },
         "measure": {"measure": {"function": "subprocess:run", "arguments": shell}},
         "own": {"measure": {"function": "routh.sweep.measures:measure_own", "arguments": touch}},

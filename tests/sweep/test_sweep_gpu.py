@@ -10,8 +10,8 @@ CODE = """
 import sys
 import numpy as np
 from routh import sweep
-from routh.kernels.gpu import events as gpu_events
-from routh.kernels.gpu import plane as gpu_plane
+from routh.gpu import events as gpu_events
+from routh.gpu import plane as gpu_plane
 gpu_events.BLOCK, gpu_events.MANY, gpu_plane.BLOCK, gpu_plane.FIRST = 4, 4, 4, 64
 tables = []
 for device in ("cpu", "cuda"):

@@ -103,7 +103,7 @@ def test_bad_bodies_are_refused():
 def test_the_spheres_system_has_its_closed_form():
     for mu in (0.05, 0.3):
         problem = systems.get("sphere-half-space", mu=mu, spin=(3.0, -20.0, 5.0)).problem
-        result = laws.TwoBody()(problem)
+        result = two_body.TwoBody()(problem)
         w, v = laws.two_body.contact_space(problem)
         expected = two_body.central(w, v, mu, 0.8)
         np.testing.assert_allclose(result.impulse[0], expected[[2, 0, 1]], rtol=1e-12)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from precise_impacts import precise
 from problems import impacts, inverse_inertias
 from routh import Status, two_body
-from routh.systems import two_body as data
+from routh.two_body import systems as data
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
 BOWLING = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)

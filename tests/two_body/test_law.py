@@ -1,19 +1,19 @@
-"""laws.TwoBody: published answers through ImpactProblem, the plane, and the other laws where they agree."""
+"""The law TwoBody: published answers through ImpactProblem, the plane, other laws where they agree."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routh import ImpactProblem, Status, laws, systems
+from routh import ImpactProblem, Status, laws, systems, two_body
 
 
 def test_the_papers_systems():
-    ico = laws.TwoBody()(systems.get("icosahedron-tetrahedron").problem)
+    ico = two_body.TwoBody()(systems.get("icosahedron-tetrahedron").problem)
     np.testing.assert_allclose(ico.impulse[0], [0.1007, -0.00326657, -0.0592263], rtol=1e-6)
     assert ico.status is Status.SOLVED
     assert ico.contact_velocity[0, 1:] == pytest.approx([0.0, 0.0], abs=1e-12)
-    bowling = laws.TwoBody()(systems.get("bowling").problem)
+    bowling = two_body.TwoBody()(systems.get("bowling").problem)
     np.testing.assert_allclose(bowling.impulse[0], [2.585018, 0.7330654, -0.0216048], rtol=1e-6)
 
 
@@ -21,7 +21,7 @@ def test_variations_of_the_systems():
     for figure, mu in (("4b", 0.4), ("7", 0.25), ("10c", 0.55)):
         problem = systems.get("icosahedron-tetrahedron", figure=figure).problem
         assert problem.mu[0] == mu
-        solved = laws.TwoBody().solve(problem)
+        solved = two_body.TwoBody().solve(problem)
         assert solved.status is Status.SOLVED
     with pytest.raises(ValueError, match="figure: got '4e'"):
         systems.get("icosahedron-tetrahedron", figure="4e")
@@ -41,9 +41,9 @@ def rod(angle, mu, e, velocity, *, mass=1.0, half=0.5):
 def test_inelastic_in_the_plane_it_is_rouths_method(angle, mu, slide, spin):
     problem = rod(angle, mu, 0.0, [slide, -1.0, spin])
     if not problem.approaching[0]:
-        assert laws.TwoBody()(problem).status is Status.NO_IMPACT
+        assert two_body.TwoBody()(problem).status is Status.NO_IMPACT
         return
-    ours, other = laws.TwoBody()(problem), laws.SingleContact()(problem)
+    ours, other = two_body.TwoBody()(problem), laws.SingleContact()(problem)
     np.testing.assert_allclose(ours.impulse, other.impulse, atol=1e-10)
     np.testing.assert_allclose(ours.v, other.v, atol=1e-10)
 
@@ -55,7 +55,7 @@ def five_sequences():
     for _ in range(1200):
         problem = rod(rng.uniform(0.1, 1.5), rng.uniform(0.02, 1.5), rng.uniform(0.2, 1), rng.normal(size=3))
         if problem.approaching[0]:
-            solved = laws.TwoBody().solve(problem)
+            solved = two_body.TwoBody().solve(problem)
             need = abs(problem.delassus[0, 1] / problem.delassus[1, 1])
             sticks = "stick" if need <= problem.mu[0] else "reverse"
             letters = solved.events.replace("l", "")
@@ -94,7 +94,7 @@ def test_the_plane_against_tiny_steps(velocity):
     for mu in (0.1, 0.6):
         problem = rod(0.9, mu, 0.6, velocity)
         if problem.approaching[0]:
-            got = laws.TwoBody()(problem).impulse[0]
+            got = two_body.TwoBody()(problem).impulse[0]
             np.testing.assert_allclose(got, planar_by_hand(problem, 0.6), atol=2e-3)
 
 
@@ -108,7 +108,7 @@ def test_a_planar_problem_in_space_is_the_same():
         [*problem.v, 0.0],
         restitution=0.8,
     )
-    flat, deep = laws.TwoBody()(problem), laws.TwoBody()(space)
+    flat, deep = two_body.TwoBody()(problem), two_body.TwoBody()(space)
     np.testing.assert_allclose(deep.impulse[0, :2], flat.impulse[0], rtol=1e-12)
     assert deep.impulse[0, 2] == 0.0
 
@@ -116,7 +116,7 @@ def test_a_planar_problem_in_space_is_the_same():
 def test_restitution_is_honoured_by_every_hypothesis():
     problem = systems.get("sphere-half-space", restitution=0.5).problem
     for hypothesis in ("energetic", "poisson", "newton"):
-        result = laws.TwoBody(hypothesis)(problem)
+        result = two_body.TwoBody(hypothesis)(problem)
         assert result.contact_velocity[0, 0] == pytest.approx(0.5 * 2.0)
 
 
@@ -129,8 +129,8 @@ def test_painleves_impact_without_collision():
     g = problem.delassus
     slide = problem.contact_velocity()[0, 1]
     assert abs(problem.Jn[0] @ problem.v) < 1e-12
-    assert laws.TwoBody()(problem).status is Status.NO_IMPACT
-    result = laws.TwoBody()(problem, without_collision=[0])
+    assert two_body.TwoBody()(problem).status is Status.NO_IMPACT
+    result = two_body.TwoBody()(problem, without_collision=[0])
     presses = g[0, 0] - mu * np.sign(slide) * g[0, 1] < 0
     assert result.status is Status.SOLVED
     if presses:
@@ -142,6 +142,6 @@ def test_painleves_impact_without_collision():
 def test_refusals():
     two = ImpactProblem(np.eye(2), np.eye(2), np.zeros((2, 2)), 0.5, [-1.0, -1.0])
     with pytest.raises(ValueError, match="problem: got nc=2, nt=1; TwoBody wants one contact"):
-        laws.TwoBody()(two)
+        two_body.TwoBody()(two)
     with pytest.raises(ValueError, match="hypothesis: got 'x'"):
-        laws.TwoBody("x")
+        two_body.TwoBody("x")

@@ -11,7 +11,7 @@ import pytest
 from precise_impacts import precise
 from problems import impacts
 from routh import Status, two_body
-from routh.status import RouthError
+from routh.base.status import RouthError
 from routh.two_body import _events, _solve
 
 N = 3000

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh import two_body
-from routh.systems import two_body as data
+from routh.two_body import systems as data
 
 pytest.importorskip("matplotlib")
 

@@ -1,6 +1,7 @@
 """The command line that the viewer offers shows the same state again."""
 
 import shlex
+import sys
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from typer.testing import CliRunner
 pytest.importorskip("viser")
 pytest.importorskip("mujoco")
 
-from routh.cli import view as command_line
+from routh.base.status import MissingExtraError
 from routh.cli.app import app
+from routh.view import serving as command_line
 
 ROBOT = """<mujoco><worldbody><geom type="plane" size="5 5 1"/>
   <body pos="0 0 1"><freejoint/><geom type="box" size="0.2 0.3 0.1"/>
@@ -23,8 +25,8 @@ def shown_by(words, monkeypatch):
     """The mechanism that a command line starts with."""
     made = []
 
-    def caught(source, start, robot, serving, output):
-        made.append(command_line.mechanism_of(source, start, robot))
+    def caught(source, start, robot, serving, output, body):
+        made.append(command_line.mechanism_of(source, start, robot, body))
         return 0
 
     monkeypatch.setattr(command_line, "run_view", caught)
@@ -78,6 +80,25 @@ def test_a_robots_state_comes_back(tmp_path, monkeypatch, given, dragged):
     for name in ("mu", "restitution", "v"):
         np.testing.assert_allclose(getattr(there.problem, name), getattr(here.problem, name), atol=1e-10)
     assert again.command(start_values(again)) == first.command(values)
+
+
+def test_the_body_that_comes_down_comes_back(tmp_path, monkeypatch):
+    file = tmp_path / "two.xml"
+    ball = '<body name="{0}" pos="{1} 0 1"><freejoint/><geom name="{0}" type="sphere" size="0.1"/></body>'
+    bodies = ball.format("one ball", 0) + ball.format("another", 1)
+    file.write_text(f'<mujoco><worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>')
+    first = shown_by(["view", str(file), "--body", "one ball"], monkeypatch)
+    values = start_values(first)
+    again = shown_by(shlex.split(first.command(values))[1:], monkeypatch)
+    assert again.place(values).problem.names == first.place(values).problem.names == ("one ball/world",)
+
+
+def test_a_missing_extra_is_one_sentence(tmp_path, monkeypatch):
+    file = tmp_path / "robot.xml"
+    file.write_text(ROBOT)
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(MissingExtraError, match=r"trimesh is not installed; .*'\.\[view\]' in your clone"):
+        CliRunner().invoke(app, ["view", str(file)], catch_exceptions=False)
 
 
 def test_a_systems_parameters_come_back(monkeypatch):

@@ -5,8 +5,8 @@ import routh
 from routh import systems
 from routh.auditing import comparison
 from routh.auditing.comparison import compare, intermediate_velocities, sequences
+from routh.base.text import for_matplotlib
 from routh.exact import build
-from routh.text import for_matplotlib
 from routh.viz import plots, style, velocity
 from routh.viz.density import FAINTEST, density_image, limits
 from routh.viz.panels import Axis, contact_panel, normal_panel, panels_of_most_interest

@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 import routh
 from problems import colliding, random_problem
+from readable import assert_all_can_be_read
 from routh import systems
 from routh.auditing.comparison import compare
+from routh.base import features
 from routh.models.robot import RobotContact, RobotProblem
-from routh.reproduce import jw17
-from routh.systems.two_body import ICOSAHEDRON_VARIATIONS as VARIATIONS
 from routh.viz import style, velocity
 from routh.viz.bodies import draw_contacts
 from routh.viz.constraints import oscillation_figure
@@ -21,7 +21,6 @@ from routh.viz.law_answers import answers, labelled_answers
 from routh.viz.panels import Axis, contact_panel, panels_of_most_interest, spread, telling_panel
 from routh.viz.plots import outcomes_figure, system_figure
 from routh.viz.snapshots import snapshot_figure, state_figure
-from routh.viz.two_body import restitution_figure
 from routh.viz.velocity import cheap_exact
 
 NOWHERE = np.full(3, np.nan), np.full((3, 3), np.nan)
@@ -206,71 +205,13 @@ def figure_of(name):
     if system.kind == "motion":
         return state_figure(system)
     if system.problem.nc == 1:
-        return restitution_figure(system.problem)
+        return features.feature("two_body.pictures").restitution_figure(system.problem)
     return system_figure(system, routh.sample(system.problem, 32))
-
-
-def texts(fig):
-    """Every text that is drawn, with its box in pixels."""
-    import matplotlib.text
-
-    fig.draw_without_rendering()
-    gone = hidden_ticks(fig)
-    owners = [ax for ax in fig.axes if ax.get_visible()] + [*fig.legends, *fig.texts]
-    found = [text for owner in owners for text in owner.findobj(matplotlib.text.Text)]
-    return [
-        (text, text.get_window_extent())
-        for text in found
-        if text.get_text().strip() and text.get_visible() and id(text) not in gone
-    ]
-
-
-def hidden_ticks(fig):
-    """Tick labels outside of their axis' limits are made and not drawn."""
-    gone = set()
-    for ax in fig.axes:
-        for axis in (ax.xaxis, ax.yaxis):
-            drawn = axis._update_ticks() if ax.axison else []
-            kept = {id(tick.label1) for tick in drawn}
-            gone |= {id(tick.label1) for tick in axis.get_major_ticks() if id(tick.label1) not in kept}
-            if not ax.axison:
-                gone.add(id(axis.label))
-    return gone
-
-
-def assert_all_can_be_read(fig):
-    """No text is cut off or lies over another one, and no axis has an offset."""
-    shown = texts(fig)
-    edge = (
-        fig.get_tightbbox().transformed(fig.dpi_scale_trans)
-        if any(ax.get_aspect() != "auto" for ax in fig.axes)
-        else fig.bbox
-    )
-    for text, box in shown:
-        assert edge.x0 - 1.0 <= box.x0 <= box.x1 <= edge.x1 + 1.0, text.get_text()
-        assert edge.y0 - 1.0 <= box.y0 <= box.y1 <= edge.y1 + 1.0, text.get_text()
-    for ax in fig.axes:
-        assert not ax.xaxis.get_offset_text().get_text()
-        assert not ax.yaxis.get_offset_text().get_text()
-    for (one, a), (other, b) in combinations(shown, 2):
-        across = min(a.x1, b.x1) - max(a.x0, b.x0)
-        up = min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert across < 1.0 or up < 1.0, (one.get_text(), other.get_text())
 
 
 @pytest.mark.parametrize("name", systems.names())
 def test_the_picture_of_every_system_can_be_read(name):
     assert_all_can_be_read(figure_of(name))
-
-
-@pytest.mark.parametrize("names", [["4a", "4b", "4c", "4d"], ["10a", "10b", "10c"]])
-def test_hodographs_have_all_their_marks_and_can_be_read(names):
-    fig = jw17._panels(names)
-    assert_all_can_be_read(fig)
-    for ax, name in zip(fig.axes, names, strict=True):
-        written = " ".join(text.get_text() for text in ax.texts)
-        events = VARIATIONS[name].events
-        assert {letter for letter in "clr" if f"$g_{letter}$" in written} == set(events) - {"s"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 import routh
 from routh import laws, systems
-from routh.results import Drawable
+from routh.base.results import Drawable
 from routh.viz import plot, style
 
 pytest.importorskip("matplotlib")
@@ -56,9 +56,7 @@ def test_every_drawable_class_is_drawn_by_plot_and_by_nothing_else():
         if "kernels" not in module.name and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     kinds = [kind for kind in Drawable.__subclasses__() if kind.__module__.startswith("routh.")]
-    assert {"Outcomes", "ExactSet", "Audit", "Scan", "Study", "Trajectory", "Bundle"} <= {
-        k.__name__ for k in kinds
-    }
+    assert {"Outcomes", "ExactSet", "Audit", "Scan", "Trajectory", "Bundle"} <= {k.__name__ for k in kinds}
     for kind in kinds:
         assert "plot" not in vars(kind)
         draw = plot.dispatch(kind)

@@ -113,7 +113,9 @@ def test_the_command_writes_frames_and_films(tmp_path):
     for target in (tmp_path / "frames", tmp_path / "film.gif"):
         result = CliRunner().invoke(app, [*words, "--out", str(target)])
         assert result.exit_code == 0, result.output
-        assert json.loads(result.stdout)["ghosts"] == 2
+        told = json.loads(result.stdout)
+        assert told["ghosts"] == 3  # the two, and the outcome that routh tip calls the worst
+        assert told["modes"][-1].startswith("worst: turns about box/floor")
     assert len(list((tmp_path / "frames").glob("*.png"))) == 5  # 0.1 s of the fall and 0.04 s after it
     assert (tmp_path / "film.gif").read_bytes()[:4] == b"GIF8"
 
@@ -132,6 +134,6 @@ def test_without_a_renderer_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setattr(robot_film.sys, "platform", "linux")
     monkeypatch.setattr(robot_film.ctypes.util, "find_library", lambda name: None)
     robot_film.backend.cache_clear()
-    with pytest.raises(routh.status.RouthError, match="apt-get install"):
+    with pytest.raises(routh.base.status.RouthError, match="apt-get install"):
         robot_film.backend()
     robot_film.backend.cache_clear()

@@ -13,17 +13,18 @@ from typing import Unpack
 
 import numpy as np
 
-from routh import laws, tolerances
+from routh import laws
 from routh.auditing.membership import Audit, audit
+from routh.base import tolerances
+from routh.base.results import Drawable, PathKind
+from routh.base.status import CapacityError, Status
+from routh.base.validation import Array, Options, choice
 from routh.laws import Sequential, Simultaneous
 from routh.laws.base import ImpactResult
-from routh.problem import ImpactProblem
-from routh.results import Drawable, PathKind
+from routh.problem.impact import ImpactProblem
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.path_residual import path_residual
 from routh.sampling.sampler import SampleOptions, sample
-from routh.status import CapacityError, Status
-from routh.validation import Array, Options, choice
 
 PATH_SAMPLES = 2**16  # samples whose way is followed
 DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again

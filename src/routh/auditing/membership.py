@@ -12,22 +12,23 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.friction.cones import project_disc
+from routh.base.results import Drawable
+from routh.base.rng import event_key
+from routh.base.status import CapacityError, MissingExtraError, Status
+from routh.base.text import for_terminal
+from routh.base.validation import Array, Options, deadline_of, integer, real, real_array
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.lcp import convex
-from routh.problem import FIELDS, ImpactProblem, no_impact
-from routh.results import Drawable
-from routh.rng import event_key
+from routh.problem.friction import project_disc
+from routh.problem.impact import FIELDS, ImpactProblem, no_impact
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import Again, energy_units
+from routh.sampling.batch_events import energy_units
+from routh.sampling.events import Again
 from routh.sampling.fill import EVENTS, changed_keys
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.sampler import sample
 from routh.sampling.settings import redraw
-from routh.status import CapacityError, MissingExtraError, Status
-from routh.text import for_terminal
-from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6

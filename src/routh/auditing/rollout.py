@@ -19,13 +19,13 @@ import numpy as np
 
 from routh.auditing.membership import Audit
 from routh.auditing.membership import audit as audit_outcome
+from routh.base.status import ModelError, StateError, Status
+from routh.base.validation import Array, Options, deadline_of, integer, real, seconds_left
 from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import engine, mass_matrix
-from routh.models.mujoco.problem import build
+from routh.models.mujoco.impacts import build
 from routh.models.robot import NoContactError, RobotProblem
 from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY, Rules, Simultaneity
-from routh.status import ModelError, StateError, Status
-from routh.validation import Array, Options, deadline_of, integer, real, seconds_left
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -106,7 +106,7 @@ def audit(
 
     Raises
     ------
-    routh.status.ModelError
+    routh.base.status.ModelError
         Where MuJoCo's simulation gets unstable.
     """
     real("duration", duration, above=0.0)

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from routh.base.progress import counted_through
+from routh.base.results import Column, Drawable, Tabular
+from routh.base.status import StateError, Status
+from routh.base.storage import Stored
+from routh.base.text import for_terminal
+from routh.base.validation import Array, Options, deadline_of, integer, real_array
 from routh.models.robot import RobotProblem
 from routh.models.simultaneity import redundancy
-from routh.problem import ImpactProblem
-from routh.progress import counted_through
-from routh.results import Column, Drawable, Tabular
+from routh.problem.impact import ImpactProblem
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.outcomes import Outcomes, check_arrays
 from routh.sampling.sampler import sample
-from routh.status import StateError, Status
-from routh.storage import Stored
-from routh.text import for_terminal
-from routh.validation import Array, Options, deadline_of, integer, real_array
 
 if TYPE_CHECKING:
     import pandas
@@ -195,7 +195,7 @@ def scan(
     Parameters
     ----------
     problem_at : called with one keyword per axis; returns the problem there, or None where nothing is hit;
-        a `routh.status.StateError` says that the state there cannot be.
+        a `routh.base.status.StateError` says that the state there cannot be.
     axes : name -> values. A motion is one axis ("t"); a grid of landing states has two or more.
     n, seed, friction, rates : of `routh.sample` at each point.
     measure : a number for the outcomes of a point, instead of their ambiguity; `routh.robust.tipping_ratio`.

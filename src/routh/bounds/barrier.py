@@ -21,10 +21,10 @@ from itertools import product
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.bounds.cone_program import ConeProgram
 from routh.bounds.energy import EnergyBound, OuterBound, length
-from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem
 
 _ROUNDING = 1e-9  # added to each bound, as a share of the direction's size: the rounding of the evaluation
 

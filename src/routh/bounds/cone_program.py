@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from routh.base.validation import Array
 from routh.lcp import convex
-from routh.validation import Array
 
 Term = tuple[np.ndarray, Array]  # indices of variables, and their coefficients (rows x indices, or indices)
 Entry = tuple[ArrayLike, np.ndarray, Array]  # rows, columns and values, of one shape

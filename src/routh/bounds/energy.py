@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, deadline_of, real_array
 from routh.lcp import convex
-from routh.problem import ImpactProblem
-from routh.validation import Array, deadline_of, real_array
+from routh.problem.impact import ImpactProblem
 
 
 def length(x: Array) -> float:

@@ -1,4 +1,4 @@
-"""The commands of ``routh``, in the order in which its help lists them."""
+"""The commands of ``routh``, in the order in which its help lists them; those of features come last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import routh
 from routh.cli import landings, options, robots
 from routh.cli.output import Output
 from routh.cli.program import app, command
-from routh.cli.requests import AuditRequest, FilmRequest, MotionRequest, ScanRequest, SweepRequest, TipRequest
+from routh.cli.requests import AuditRequest, FilmRequest, MotionRequest, ScanRequest, TipRequest
 
 
 def _version(wanted: bool) -> None:
@@ -143,16 +143,19 @@ def tip(
 ) -> int:
     """Can it touch down like this? Go, or no-go because some outcome tips it over.
 
-    The first line is the answer, and so is the exit code: 0 go, 4 no-go. It searches for the worst outcome of
-    the touch-down about every edge of the support polygon, over all headings unless one is given, with the
-    joints locked. The second line says whether the set of outcomes is the right model here: the contacts are
-    stiff (it is), soft (the answer is conservative), or the robot is tilted so far that later impacts decide
-    (it may miss some). The picture shows the worst outcome tipping over its edge, and the map of safe speeds.
+    The first line is the answer, and so is the exit code: 0 go, 4 no-go; 5 partial (too few outcomes are
+    solved in the time of --budget), 6 undecided (too near the limit), 7 tilted so far that later impacts
+    decide. It searches for the worst outcome of the touch-down about every edge of the support polygon, over
+    all headings unless one is given, with the joints locked. Without --drop it comes down at 1 m/s. The
+    second line says whether the set of outcomes is the right model here: the contacts are stiff (it is) or
+    soft (the answer is conservative). The picture shows the worst outcome tipping over its edge, and the map
+    of safe speeds.
 
     [bold]Examples:[/bold]
 
       routh tip lander.xml --drop 1.5 --speed 0.8
       routh tip quadruped.urdf --drop 1.0 --speed 0.5 --heading 1.57 --restitution 0
+      routh tip lander.xml --drop 1.5 --speed 0.8 --smallest span=0.5:2
       routh tip lander.xml --drop 1.5 --json | jq '.safe.speed'
     """
     from routh.cli.tip import run_tip
@@ -181,43 +184,6 @@ def scan(
     from routh.cli.scan import run_scan
 
     return run_scan(source, landed, robot, request, picture.place(f"{Path(source).stem}-scan.png"), output)
-
-
-@command("sweep")
-def sweep(
-    landed: landings.Landed,
-    robot: robots.RobotFile,
-    output: Output,
-    request: SweepRequest,
-    source: options.OptionalSource = None,
-) -> int:
-    """Measure the ambiguity of an impact over a grid of parameters, on all cores or on many machines.
-
-    The study is a folder. Whatever ends the command (a crash, a kill, a lost machine), the same command or
-    [bold]--resume FOLDER[/bold] resumes where it stopped.
-
-    [bold]Examples:[/bold]
-
-      routh sweep rocking-block --over mu=0:1:41 --over speed=0.5,1,2 --out study
-      routh sweep anymal.urdf --drop 1.0 --over roll=-0.3:0.3:101 --over pitch=-0.3:0.3:101 --out landings
-      routh sweep --resume study --executor tcp://127.0.0.1:8786
-    """
-    from routh.cli.sweep import compute, run_sweep
-    from routh.sweep.studies import open_study
-
-    if request.resume is not None:
-        if source is not None or request.over or request.out is not None:
-            raise ValueError(
-                "--resume: continues a study as it was made; leave out the options that describe a new one"
-            )
-        return compute(open_study(request.resume, functions=request.function or ()), request, output)
-    if request.function:
-        raise ValueError(
-            "--function: only applies with --resume; a new study from the command line uses routh's own"
-        )
-    if source is None or request.out is None:
-        raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
-    return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)
 
 
 @command("audit")
@@ -324,42 +290,6 @@ def simulate(
     return run_simulate(source, landed, placed, request, output)
 
 
-@command("view")
-def view(
-    source: options.PlanarSource,
-    landed: landings.Landed,
-    robot: robots.RobotFile,
-    grip: Annotated[
-        float | None, typer.Option("--friction", min=0.0, help="Scale the model's friction by this.")
-    ] = None,
-    restitution: robots.Restitution = None,
-    window: robots.Window = None,
-    change: options.Change = None,
-    ghosts: Annotated[int, typer.Option(min=1, max=128, help="Outcomes drawn as ghosts.")] = 32,
-    host: Annotated[
-        str, typer.Option(help="Where to listen. By default only this machine can connect.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 picks a free one.")] = 0,
-    seed: options.Seed = 0,
-    quiet: options.Quiet = False,
-) -> int:
-    """Show a robot or a planar system in a browser: drag its state, see every outcome of its impact.
-
-    Prints the address to open. Only requests with the whole address, token included, are answered.
-
-    [bold]Examples:[/bold]
-
-      routh view anymal.urdf --drop 1.0
-      routh view rocking-block
-    """
-    from routh.cli.view import run_view, start_of
-
-    further = {"friction": grip, "restitution": restitution, "window": window}
-    start = start_of(source, landed, change or [], further, robot)
-    serving = {"host": host, "port": port, "ghosts": ghosts, "seed": seed}
-    return run_view(source, start, robot, serving, Output(quiet=quiet))
-
-
 @command("precompile")
 def precompile(
     output: Output,
@@ -381,59 +311,3 @@ def precompile(
     from routh.cli.precompile import precompile as compile_all
 
     return compile_all(output, device, contacts or [])
-
-
-@command("reproduce")
-def reproduce(
-    output: Output,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the figures, the numbers and the report.")
-    ] = Path("results"),
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="NAME",
-            help="Only this exhibit, or all of a paper (hp23); repeatable, see --list.",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool,
-        typer.Option("--quick", help="Fewer samples, without the slowest cases: minutes, not half an hour."),
-    ] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Recompute what the folder already holds.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="List the exhibits and exit.")] = False,
-    said: Annotated[
-        bool,
-        typer.Option(
-            "--statements",
-            help="Compute the verdict on every statement of the papers (--only hp23: of one paper) and exit; "
-            "with --list, tell those of record.",
-        ),
-    ] = False,
-    slow: Annotated[
-        bool, typer.Option("--slow", help="With --statements: the slow ones too, whose verdicts are dated.")
-    ] = False,
-    seed: options.Seed = 0,
-    device: options.Device = "cpu",
-) -> int:
-    """Reproduce the papers' figures and tables, and compare every published number with ours.
-
-    Writes one picture per figure and [bold]report.html[/bold], a single page with the pictures inside: for
-    each published number the paper's, ours, the difference and why. What the folder already holds, computed
-    by the same version with the same settings, is kept: an interrupted run resumes where it stopped.
-
-    [bold]Examples:[/bold]
-
-      routh reproduce --quick --out results
-      routh reproduce --only hp23-table-3 --only hp23-fig-12
-    """
-    from routh.cli.reproduce import list_exhibits, list_statements, reproduce_all
-    from routh.reproduce import Settings
-
-    if said:
-        return list_statements(only or [], not listing, slow, output)
-    if listing:
-        return list_exhibits(output)
-    options.output_folder(out)
-    return reproduce_all(out, only or [], Settings(quick=quick, seed=seed, device=device), fresh, output)

@@ -10,17 +10,18 @@ from rich.table import Table
 
 from routh import systems
 from routh.auditing.comparison import LawAudit, audit_laws
+from routh.base.status import Status
+from routh.base.text import for_rich
 from routh.cli import options, robots
+from routh.cli.changes import parse_changes
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, tell_place
-from routh.cli.output import Output, plain_table
+from routh.cli.output import Output, notes_shown, plain_table
 from routh.cli.requests import AuditRequest
-from routh.cli.run import SECONDS, parse_changes
-from routh.cli.tables import notes_shown, tell_nothing_approaches
+from routh.cli.run import SECONDS
+from routh.cli.tables import tell_nothing_approaches
 from routh.models.robot import NoContactError
-from routh.problem import ImpactProblem
-from routh.status import Status
-from routh.text import for_rich
+from routh.problem.impact import ImpactProblem
 from routh.viz import plot
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 
-from routh import interrupts
-from routh.status import RouthError
-from routh.text import for_terminal
+from routh.base import interrupts
+from routh.base.status import RouthError
+from routh.base.text import for_terminal
 
 GO_ON = "the same command resumes from there"
 NAMED = 3  # files that an interrupted command names; of more the number is told
@@ -31,6 +31,8 @@ class Exit(IntEnum):
     NOTHING_APPROACHES = 3
     NO_GO = 4
     TOO_FEW_SOLVED = 5
+    UNDECIDED = 6
+    TILTED = 7
     INTERRUPTED = 130
 
 
@@ -40,7 +42,9 @@ _MEANINGS = {
     Exit.BAD_INPUT: "bad input",
     Exit.NOTHING_APPROACHES: "nothing approaches",
     Exit.NO_GO: "no-go: it can tip",
-    Exit.TOO_FEW_SOLVED: "fewer than 99 % of the samples are solved",
+    Exit.TOO_FEW_SOLVED: "partial: fewer than 99 % of the samples are solved",
+    Exit.UNDECIDED: "undecided: too near the limit",
+    Exit.TILTED: "tilted: later impacts decide",
     Exit.INTERRUPTED: "interrupted",
 }
 #: One sentence for the end of every help.
@@ -110,7 +114,7 @@ def what_is_kept() -> str:
 
 
 def _files() -> str:
-    storage = sys.modules.get("routh.storage")
+    storage = sys.modules.get("routh.base.storage")
     written: list[object] = getattr(storage, "written_files", list)()
     if not written:
         return "no result was written"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.spread import spread_choice
+from routh.base.text import for_rich
+from routh.base.validation import Array, Options, real
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output
@@ -15,16 +19,15 @@ from routh.cli.requests import FilmRequest, MotionRequest
 from routh.cli.robots import RobotFile, advising, tell_keyframes
 from routh.cli.simulate import futures_of, system_start
 from routh.models.landings import Landing
-from routh.problem import soon_sentence
+from routh.models.robot import RobotProblem
+from routh.problem.impact import soon_sentence
 from routh.sampling import Outcomes, sample
 from routh.sampling.answers import mode_names
-from routh.sampling.outcomes import spread_choice
-from routh.text import for_rich
-from routh.validation import Array, Options, real
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
+    from routh.robust.touchdowns import Tipping
     from routh.viz.robot_film import Ghosts
 
 
@@ -76,6 +79,7 @@ def animate_robot(
     file: Path, landed: Landed, robot: RobotFile, wanted: FilmRequest, out: Path, output: Output
 ) -> int:
     """Let a robot land, follow its outcomes and write the film; the exit code."""
+    from routh.models.mujoco.landings import spring_restitution
     from routh.viz.films import film_kind, write_frames
     from routh.viz.robot_film import Film, backend, frames
 
@@ -84,6 +88,9 @@ def animate_robot(
     model = robot.load(file, sky=True)
     with advising(model, robot):
         found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
+        problem = found.problem.replace(restitution=spring_restitution(found))
+        assert isinstance(problem, RobotProblem)
+        found = replace(found, problem=problem)
     backend()  # before the work, too; what is wrong with the robot is told where nothing can be drawn as well
     tell_place(found, output)
     tell_keyframes(model, robot, output)
@@ -102,6 +109,18 @@ def animate_robot(
     count, modes = int(ghosts.q.shape[1]), list(ghosts.names)
     output.emit(file=str(written), frames=len(times), ghosts=count, modes=modes, ambiguity=outcomes.ambiguity)
     return Exit.DONE if answer.enough else Exit.TOO_FEW_SOLVED
+
+
+def _worst(model: MjModel, found: Landing, seed: int) -> Tipping | None:
+    """The outcome that ``routh tip`` calls the worst; None without one, or where joints would be held."""
+    from routh.robust.touchdowns import Tipping, tipping
+
+    try:
+        tip = tipping(model, found.qpos, found.qvel, window=found.window, seed=seed, body=found.body or None)
+    except ValueError:
+        return None
+    assert isinstance(tip, Tipping)
+    return None if tip.held or not np.isfinite(tip.outcome).all() else tip
 
 
 def _motions(
@@ -137,6 +156,12 @@ def _motions(
         q = np.array([bundle.at(float(t))[0] for t in after])
     else:
         velocities = problem.lift(outcomes.v[chosen])
+        tip = _worst(model, found, wanted.seed)
+        if tip is not None:
+            velocities, groups = np.vstack([velocities, tip.outcome]), np.append(groups, len(labels))
+            labels.append(
+                f"worst: turns about {' - '.join(tip.edge)} at {tip.ratio:.2f} of the critical rate"
+            )
         q = follow(model, found.qpos, velocities, duration=float(after[-1]), frames=frames).q.swapaxes(0, 1)
     waiting = np.repeat(before[:, None], q.shape[1], axis=1)
     return np.concatenate([before, own]), Ghosts(np.concatenate([waiting, q]), groups, labels)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from routh.base.text import for_rich, listed
 from routh.cli import options
 from routh.cli.output import Output
-from routh.text import for_rich, listed
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
+    from routh.base.validation import Options
     from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
-    from routh.validation import Options
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 ANGLES = ("roll", "pitch", "yaw")
@@ -38,9 +38,13 @@ class Landed:
         _landing(
             min=0.0,
             help="Move the robot along gravity until it touches, with this speed, m/s. A URDF gets a "
-            "floating base and level ground.",
+            "floating base and level ground. routh tip: 1 where it is not given.",
             show_default=False,
         ),
+    ] = None
+    body: Annotated[
+        str | None,
+        _landing(metavar="NAME", help="Which body comes down, where several can.", show_default=False),
     ] = None
     roll: Annotated[float, _landing(help="Rotation about the body's x axis, rad; first.")] = 0.0
     pitch: Annotated[float, _landing(help="... then about its y axis, rad.")] = 0.0
@@ -118,7 +122,7 @@ def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        return landing(model, drop=landed.down, **told, **options.given(**further))
+        return landing(model, drop=landed.down, **told, **options.given(body=landed.body, **further))
 
 
 def window_line(wider: RobotProblem, window: float, friction: str, seed: int) -> str:
@@ -142,8 +146,9 @@ def window_line(wider: RobotProblem, window: float, friction: str, seed: int) ->
 def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
     """Where the robot was put, if the set is the right model there, and which joints were moved for it."""
     word = "raised" if found.lifted > 0.0 else "lowered"
+    body = f"{for_rich(found.body)} was " if found.body else ""
     output.say(
-        f"[dim]{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
+        f"[dim]{body}{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
         f"{_sideways(found)}; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )

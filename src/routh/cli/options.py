@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from routh.text import for_terminal
+from routh.base.text import for_terminal
 
 if TYPE_CHECKING:
-    from routh.validation import Options
+    from routh.base.validation import Options
 
 
 class PointKind(StrEnum):
@@ -80,7 +80,7 @@ Budget = Annotated[
     option(
         min=1e-3,
         help="Stop after this many seconds and show what is finished; the rest is counted. Default: none; "
-        "60 when routh run, impact or audit (of a robot) sample without --samples.",
+        "60 of routh tip, and when routh run, impact or audit (of a robot) sample without --samples.",
     ),
 ]
 MaxBytes = Annotated[

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -24,16 +25,18 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
+from routh.base.status import MissingExtraError
+from routh.base.text import for_rich
 from routh.cli.exits import forget_output, unread
 from routh.cli.options import Json, Quiet
-from routh.status import MissingExtraError
-from routh.text import for_rich
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_WIDE = 1000  # letters in a line of a table where nobody watches
 PATIENCE = 2.0  # s before anything says that it is still at work
 LINE_EVERY = 10.0  # s between two lines that say so where there is no terminal
 
@@ -64,7 +67,16 @@ class Output:
         """Tables and other results, for people."""
         if not self.json:
             for thing in things:
+                whole = (
+                    isinstance(thing, Table) and not self.console.is_terminal
+                )  # numbers are not cut in a pipe
+                wide = self.console.options.update(max_width=_WIDE)
+                width = self.console.width
+                if whole:
+                    self.console.width = max(Measurement.get(self.console, wide, thing).maximum, width)
                 self.console.print(thing)
+                if whole:
+                    self.console.width = width
 
     def answer(self, lines: Sequence[str]) -> None:
         """The answer, before anything else: one line each however long, so that ``| head -1`` has it all."""
@@ -210,3 +222,8 @@ def plain(data: object) -> object:
     if isinstance(data, float) and not math.isfinite(data):
         return None
     return data
+
+
+def notes_shown(notes: str) -> list[Text]:
+    """What was said before, with its colours, as it is printed later."""
+    return [Text.from_ansi(notes)] if notes else []

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.util import find_spec
+from typing import cast
 
 import numpy as np
 
-from routh import systems, two_body
-from routh.batch import ImpactBatch
+from routh import systems
+from routh.base import features
 from routh.cli.exits import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
-from routh.compiling import compile_seconds, find_cuda
+from routh.compiling import compile_seconds
 from routh.models.base import State
-from routh.problem import ImpactProblem
+from routh.problem.batch import ImpactBatch
+from routh.problem.impact import ImpactProblem
 from routh.sampling import sample
 
 SAMPLES = 64
@@ -78,7 +79,6 @@ FAMILIES: Families = {
     "Algorithm 1, plane": lambda: sample(_plane(), SAMPLES, method="algorithm1"),
     "Algorithm 1, polygons": lambda: sample(_spatial(), SAMPLES, method="algorithm1", friction="polyhedral"),
     "Algorithm 1, true cone": lambda: sample(_spatial(), 64, method="algorithm1"),
-    "two bodies": lambda: two_body.batch(np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5),
     "derivatives, plane": lambda: sample(_plane(), 64).jacobian(),
     "derivatives, polygons": lambda: sample(_spatial(), 64, friction="polyhedral").jacobian(),
     "derivatives, true cone": lambda: sample(_spatial(), 64).jacobian(),
@@ -91,48 +91,20 @@ FAMILIES: Families = {
 }
 
 
-def _particles(contacts: int, nt: int, restitution: float = 0.0) -> ImpactProblem:
-    """Particles that hit the ground side by side, each with a contact."""
-    size, axes = nt + 1, np.eye((nt + 1) * contacts)
-    v = np.tile([*(0.3, 0.1)[:nt], -1.0], contacts)
-    Jt = axes.reshape(contacts, size, -1)[:, :nt]
-    return ImpactProblem(axes, axes[nt::size], Jt, np.full(contacts, 0.5), v, restitution=restitution)
-
-
-def gpu_families(contacts: int) -> Families:
-    """FAMILIES on a GPU: of problems with so many contacts, and samples that need all of its kernels."""
-    from routh.kernels.gpu.events import MANY
-
-    def drawn(
-        nt: int, n: int, restitution: float = 0.0, *, method: str = "events", friction: str = "cone"
-    ) -> Callable[[], object]:
-        problem = _particles(contacts, nt, restitution)
-        return lambda: sample(problem, n, method=method, friction=friction, device="cuda").summary()
-
-    many = ImpactBatch.from_problems([_particles(contacts, 2)] * 2)
-    families: Families = {
-        "plane": drawn(1, MANY),
-        "plane, elastic": drawn(1, MANY, 0.5),
-        "space, polygons": drawn(2, SAMPLES, friction="polyhedral"),
-        "space, polygons, elastic": drawn(2, SAMPLES, 0.5, friction="polyhedral"),
-        "space, true cone": drawn(2, SAMPLES),
-        "space, cone, elastic": drawn(2, SAMPLES, 0.5),
-        "Algorithm 1, plane": drawn(1, SAMPLES, method="algorithm1"),
-        "Algorithm 1, polygons": drawn(2, SAMPLES, method="algorithm1", friction="polyhedral"),
-        "Algorithm 1, true cone": lambda: sample(many, 64, method="algorithm1", device="cuda").ambiguity,
-        "two bodies": partial(two_body.batch, np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5, device="cuda"),
-        "many problems": lambda: sample(many, 4, device="cuda").ambiguity,
-    }
-    number = "1 contact" if contacts == 1 else f"{contacts} contacts"
-    return {f"{number}, {name}": call for name, call in families.items()}
+def calls_of_features(table: str) -> Families:
+    """The calls that features name in a table of theirs."""
+    places = features.entries(table).items()
+    return {name: cast("Callable[[], object]", features.resolve(place)) for name, place in places}
 
 
 def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()) -> int:
     """Compile every family, and say how long each took; the exit code."""
-    families = FAMILIES
+    families = FAMILIES | calls_of_features("families")
     if device == "cuda":
-        find_cuda()  # before any work
-        families = {name: call for nc in contacts or (4,) for name, call in gpu_families(nc).items()}
+        cuda = features.device("cuda")
+        cuda.gpu()  # before any work
+        more = calls_of_features("gpu_families")
+        families = {name: call for nc in contacts or (4,) for name, call in cuda.families(nc).items()} | more
     elif device != "cpu":
         raise ValueError(f"--device: got {device!r}; wanted cpu or cuda")
     elif contacts:

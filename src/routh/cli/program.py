@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import cleandoc
-from typing import Annotated, ParamSpec, TypeVar, get_origin, get_type_hints
+from typing import Annotated, ParamSpec, TypeVar, cast, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
 
+from routh.base import features
 from routh.cli.exits import IN_SHORT, Exit, until_nobody_reads
+from routh.compiling.foreign import Foreign
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -35,9 +38,13 @@ the outcome depends on it. routh samples every order and every overlap, and show
   routh impact robot.xml --drop 1.0      a robot's landing
   routh tip robot.xml --drop 1.5 --speed 0.8   can it touch down like this, or might it tip over?
   routh simulate robot.xml --drop 1.0    what happens after that
-  routh view robot.xml         drag it around in a browser
-  routh reproduce --quick      the papers' figures, with a report
 """
+
+
+def _guide() -> str:
+    """The first page of the help: the core's commands, and a line of each feature that has one."""
+    lines = [f"  {call:<27}  {what}\n" for call, what in features.entries("start").items()]
+    return GUIDE + "".join(lines)
 
 
 class _FlagsWithoutType:
@@ -56,7 +63,20 @@ class _Command(_FlagsWithoutType, TyperCommand):  # type: ignore[misc]
 
 
 class _Group(_FlagsWithoutType, TyperGroup):  # type: ignore[misc]
-    """All of them."""
+    """All of them; those of features come last, and are imported when they are asked for."""
+
+    def list_commands(self, ctx: Foreign) -> list[str]:
+        return [*dict.fromkeys([*super().list_commands(ctx), *features.entries("commands")])]
+
+    def get_command(self, ctx: Foreign, name: str) -> Foreign:
+        place = features.entries("commands").get(name)
+        if place is not None and name not in self.commands:
+            command(name)(cast("Callable[..., int]", features.resolve(place)))
+            info = app.registered_commands[-1]
+            self.commands[name] = get_command_from_info(
+                info, pretty_exceptions_short=False, rich_markup_mode="rich"
+            )
+        return super().get_command(ctx, name)
 
 
 def with_groups(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -124,7 +144,7 @@ def command(name: str) -> Callable[[Callable[Given, int]], Callable[Given, int]]
 app = typer.Typer(
     name="routh",
     cls=_Group,
-    help=unwrapped(GUIDE),
+    help=unwrapped(_guide()),
     epilog=IN_SHORT,
     no_args_is_help=True,
     rich_markup_mode="rich",

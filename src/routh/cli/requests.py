@@ -69,32 +69,25 @@ class TipRequest:
             "Default: none; 2 mm for the line about the model.",
         ),
     ] = None
-    samples: Annotated[int, typer.Option("--samples", "-n", min=1, help="Outcomes per landing.")] = 256
-    seed: options.Seed = 0
-
-
-@dataclass(frozen=True)
-class SweepRequest:
-    """How to compute a study."""
-
-    over: options.Over = None
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None
-    window: robots.Window = None
-    measure: MeasureName = "ambiguity"
-    resume: Annotated[Path | None, typer.Option("--resume", help="Resume the study in this folder.")] = None
-    function: Annotated[
-        list[str] | None,
+    samples: Annotated[
+        int,
         typer.Option(
-            "--function", help="Your own module:function that a resumed study may call; repeatable."
+            "--samples",
+            "-n",
+            min=1,
+            help="Outcomes per landing to begin with; near the limit up to 4096 are drawn.",
+        ),
+    ] = 256  # routh.robust.verdicts.SAMPLES
+    smallest: Annotated[
+        str | None,
+        options.option(
+            metavar="NAME=LOW:HIGH",
+            help="Look for the smallest value from which on it is a go: of span, by which the feet's "
+            "distances across from the body's centre of mass are multiplied, or of a joint, rad or m.",
         ),
     ] = None
-    executor: Annotated[
-        str, typer.Option(help="local, here, or the address of a Dask scheduler (tcp://...).")
-    ] = "local"
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: all cores.")] = None
-    samples: Samples = 256
-    seed: options.Seed = 0
     budget: options.Budget = None
+    seed: options.Seed = 0
 
 
 def _law_names(incomplete: str) -> list[str]:

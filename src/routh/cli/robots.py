@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from routh.base.text import for_rich, for_terminal, listed
 from routh.cli import options
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
-from routh.text import for_rich, for_terminal, listed
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
+    from routh.base.validation import Options
     from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
-    from routh.validation import Options
 
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
+_LATER = 1.0  # s: contacts that close later are not named
 DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
 option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
 not_negative = partial(option, min=0.0)
@@ -86,7 +87,8 @@ class RobotFile:
 
     def load(self, file: Path, *, lands: bool = True, **further: object) -> MjModel:
         """The MjModel; a URDF that lands floats, over level ground. ``further`` is told the loader."""
-        from routh.models import drop, mujoco
+        from routh.models import mujoco
+        from routh.models.robots import drop
 
         load = drop.load_landing if lands else mujoco.load
         return load(file, roots=self.root or (), **options.given(ground=self.ground, **further))
@@ -193,24 +195,26 @@ def run_robot(
 @contextmanager
 def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterator[None]:
     """What is wrong with a state is told with what to try, as the command line spells it."""
+    from routh.base.status import ModelError, StateError
     from routh.models.mujoco.files import keyframe_names
     from routh.models.robot import NoContactError
-    from routh.status import ModelError, StateError
 
     try:
         yield
     except (ModelError, NoContactError) as error:
         told, advice = str(error), []
         if isinstance(error, StateError) and isinstance(placed, Standing) and not lands:
-            working = _working_keyframe(model, placed)
+            working, named = _working_keyframe(model, placed), keyframe_names(model)
             advice += [f"--keyframe {working}"] if working else []
-            advice.append("--drop 1.0, which moves the robot until it just touches")
+            posed = f"--keyframe {named[0]} " if named and not working and placed.keyframe is None else ""
+            advice.append(f"{posed}--drop 1.0, which moves the robot until it just touches")
         elif isinstance(error, StateError):
             named = keyframe_names(model)
             advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
-        elif isinstance(error, NoContactError):
+        elif isinstance(error, NoContactError) and not lands:
             advice.append("--drop 1.0, which lowers the robot until it touches")
-        if not has_ground(model) and (lands or isinstance(error, NoContactError)):
+        falls = ", which routh.models" in told  # without end
+        if not has_ground(model) and (falls or isinstance(error, NoContactError)):
             told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
         if advice:
             error.args = (f"{told}. Try {' or '.join(advice)}.",)
@@ -225,10 +229,10 @@ def has_ground(model: MjModel) -> bool:
 
 def _working_keyframe(model: MjModel, placed: Standing) -> str | None:
     """The first keyframe whose state is possible."""
+    from routh.base.status import StateError
     from routh.models import mujoco
     from routh.models.mujoco.files import keyframe_names
     from routh.models.robot import NoContactError
-    from routh.status import StateError
 
     for name in keyframe_names(model):
         try:
@@ -252,7 +256,7 @@ def tell_keyframes(model: MjModel, placed: RobotFile, output: Output) -> None:
 
 
 def state_problem(model: MjModel, data: MjData, placed: Standing, **further: float | None) -> RobotProblem:
-    """The impact in a state, or a `routh.status.StateError` where that cannot be; nothing is warned of."""
+    """The impact in a state, or a `StateError` where that cannot be; nothing is warned of."""
     from routh.models import UnrepresentedWarning, mujoco
 
     limits = options.given(deepest=placed.deepest, past_limit=placed.past_limit, **further)
@@ -281,7 +285,8 @@ def load_state(
 def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
     """The impact of a robot; what it cannot represent is told. If asked for, with three windows, too."""
     from routh.models import simultaneity
-    from routh.problem import soon_sentence
+    from routh.models.mujoco.landings import spring_restitution
+    from routh.problem.impact import soon_sentence
 
     lands = placed.landed.lands
     if placed.compare_windows and placed.gap is not None:
@@ -294,12 +299,17 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
             found = landing_of(model, data, placed.landed, placed)
             tell_place(found, output)
             problem = found.problem
+            elastic = spring_restitution(found).max(initial=0.0)
+            output.say(f"[dim]restitution 0; routh tip and animate take the springs': {elastic:.3g}[/dim]")
             if placed.compare_windows:
                 wider = landing_of(model, data, placed.landed, placed, window=three_windows).problem
         else:
             problem = state_problem(model, data, placed, gap=placed.gap, window=placed.window)
             if placed.compare_windows:
                 wider = state_problem(model, data, placed, window=three_windows)
+    if not lands and not problem.approaching.any():
+        for line in _later(model, data, placed):
+            output.show(f"[yellow]{for_rich(line)}[/yellow]")
     tell_keyframes(model, placed, output)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
@@ -311,6 +321,18 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
         which = f"{len(redundant)} of {problem.nc}" if many else for_rich(", ".join(redundant))
         output.say(f"[dim]redundant contacts, like a table's fourth leg (kept): {which}[/dim]")
     return problem, wider
+
+
+def _later(model: MjModel, data: MjData, placed: Placed) -> list[str]:
+    """What of a state in which nothing approaches yet closes within a second, in one line."""
+    later = state_problem(model, data, placed, window=_LATER)
+    closing = zip(later.names, later.approaching, later.time_to_contact.tolist(), strict=True)
+    times = {name: time for name, approaches, time in closing if approaches and time > 0.0}
+    if not times:
+        return []
+    first = min(times, key=lambda name: times[name])
+    told = f"{first} closes in {1e3 * times[first]:.3g} ms"
+    return [f"{told}: --window {1.1 * times[first]:.2g} counts it."]
 
 
 def _window(placed: Placed) -> float:

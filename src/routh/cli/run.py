@@ -1,40 +1,39 @@
 """``routh run`` and ``routh impact``: sample, tabulate, draw.
 
 `run_system` and `run_file` say what is sampled, `sample_and_show` does it. What has no samples comes after:
-one contact with restitution (`run_elastic`), the set itself (`run_exact`), a motion (`run_motion`).
+the set itself (`run_exact`), a motion (`run_motion`).
 """
 
 from __future__ import annotations
 
-import ast
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from rich.table import Table
 
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
+from routh.base import features
+from routh.base.status import Status
+from routh.base.storage import MAX_BYTES
+from routh.base.text import for_rich
+from routh.base.validation import Array, Options
 from routh.cli import options, tables
+from routh.cli.changes import parse_changes
 from routh.cli.exits import Exit
 from routh.cli.options import Request
-from routh.cli.output import Output, plain_table
-from routh.cli.tables import notes_shown, tell_nothing_approaches, terminal_picture
+from routh.cli.output import Output, notes_shown, plain_table
+from routh.cli.tables import tell_nothing_approaches, terminal_picture
 from routh.compiling import compile_seconds
-from routh.laws import TwoBody
 from routh.models.base import Model
 from routh.models.planar import PlanarModel
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.sampling import Outcomes, sample
-from routh.sampling.answers import Answer, contact_modes, make_answer
 from routh.sampling.sampler import check_count
-from routh.status import Status
-from routh.storage import MAX_BYTES
 from routh.systems import System
-from routh.text import for_rich
-from routh.validation import Array, Options
 from routh.viz import style
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ AMBIGUITY = "Ambiguity: how far apart two outcomes can be, as a share of the spe
 SECONDS = 60.0  # for drawing, where neither samples nor a budget are asked for
 EXACT_SECONDS = 60.0  # for the exact set
 _MOST_COLUMNS = 6  # of velocities in a table of vertices: more would be cut off in 80 characters
-_MEANINGS = {"energetic": "energy (Stronge)", "poisson": "impulse (Poisson)", "newton": "velocity (Newton)"}
 
 
 def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
@@ -81,29 +79,6 @@ def default_samples(problem: ImpactProblem) -> int:
     return max(int(SAMPLES[problem.nt] * share), 256)
 
 
-def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:
-    """``KEY=VALUE`` pairs as keyword arguments: numbers, or lists such as [1, 0.5].
-
-    Text is for the parameters of the system ``name`` that are text.
-    """
-    found: Options = {}
-    for change in changes:
-        key, equals, value = (part.strip() for part in change.partition("="))
-        if not equals or not key:
-            raise ValueError(f"--set: got {change!r}; wanted KEY=VALUE, for example mu=0.2")
-        key = key.replace("-", "_")
-        try:
-            found[key] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            texts = [] if name is None else systems.parameters(name)
-            if not any(one.name == key and isinstance(one.default, str) for one in texts):
-                raise ValueError(
-                    f"--set: got {change!r}; wanted a number or a list of numbers after the ="
-                ) from None
-            found[key] = value
-    return found
-
-
 def sample_and_show(
     problem: ImpactProblem,
     title: str,
@@ -118,17 +93,20 @@ def sample_and_show(
 ) -> int:
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
 
-    One contact that rebounds follows one path: it has no set, but an outcome by each hypothesis.
+    One contact that rebounds follows one path: it has no set, but an outcome by each hypothesis, which the
+    feature of two bodies shows.
     ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
     says.
     """
-    elastic = problem.nc == 1 and bool(np.any(problem.restitution > 0.0))
+    elastic = features.entries("runs").get("one elastic contact") if problem.nc == 1 else None
+    elastic = elastic if np.any(problem.restitution > 0.0) else None
     if elastic:
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)
     if not problem.approaching.any():
         return tell_nothing_approaches(problem, title, output, notes)
     if elastic:
+        run_elastic = cast("Callable[..., int]", features.resolve(elastic))
         return run_elastic(problem, title, source, place, output)
     outcomes, seconds = _drawn(problem, request, output)
     with output.busy("solving with the classical laws"):
@@ -200,54 +178,6 @@ def _show(shown: Comparison, request: Request, output: Output) -> None:
         )
     if shown.outcomes.solved.any() and not output.quiet:
         output.show("", terminal_picture(shown, output.console))
-
-
-def run_elastic(problem: ImpactProblem, title: str, source: str, place: Path | None, output: Output) -> int:
-    """The outcome by each hypothesis of restitution, and its picture; the exit code."""
-    from routh.viz.two_body import restitution_figure
-
-    before = float(problem.kinetic_energy())
-    headings = (">normal (m/s)", ">slip (m/s)", ">impulse (N s)", ">energy left (%)")
-    table = plain_table("restitution of", *headings)
-    rows, results = [], {hypothesis: TwoBody(hypothesis)(problem) for hypothesis in _MEANINGS}
-    v = np.array([result.v for result in results.values()])
-    answer = make_answer(problem, v, contact_modes(problem, v), whole=True)  # how far hypotheses are apart
-    for hypothesis, meaning in _MEANINGS.items():
-        result = results[hypothesis]
-        normal, *slip = result.contact_velocity[0]
-        left = 100.0 * result.kinetic_energy / before if before > 0.0 else 0.0
-        noise = 1e-12 * float(problem.scaling.velocity[0])
-        words = ", ".join("0" if abs(value) < noise else f"{value:.4g}" for value in slip)
-        cells = [f"{normal:.4g}", words, f"{result.impulse[0, 0]:.4g}"]
-        table.add_row(meaning, *cells, f"{left:.1f}")
-        row = {"v": result.v, "contact_velocity": result.contact_velocity[0], "impulse": result.impulse[0]}
-        told = {"hypothesis": hypothesis, "status": result.status.name}
-        rows.append({**told, **row, "kinetic_energy": result.kinetic_energy})
-    output.answer([_sentence(answer)])
-    output.show("", title)
-    mu, e = float(problem.mu[0]), float(problem.restitution[0])
-    output.say(f"[dim]{source} · one contact, friction {mu:g}, restitution {e:g}[/dim]\n")
-    output.show(table)
-    written = output.picture(place, lambda: restitution_figure(problem))
-    ambiguity = {**answer.as_data(), "sentences": [_sentence(answer)]}
-    output.emit(
-        ambiguity=ambiguity,
-        contacts=list(problem.names),
-        kinetic_energy_before=before,
-        hypotheses=rows,
-        picture=written,
-    )
-    return 0
-
-
-def _sentence(answer: Answer) -> str:
-    if not answer.ambiguous or answer.between is None:
-        return "Not ambiguous: one contact follows one path, and the hypotheses of restitution agree."
-    first, second = (list(_MEANINGS.values())[one.index] for one in answer.between)
-    return (
-        f"Ambiguity {answer.score:.2g} of the speed before: one contact follows one path, and hypotheses of "
-        f'restitution differ, from "{first}" to "{second}".'
-    )
 
 
 def run_exact(

@@ -12,6 +12,9 @@ from rich.table import Table
 
 from routh import systems
 from routh.auditing.scans import Scan, grid_from_text, scan
+from routh.base.status import StateError, Status
+from routh.base.text import for_rich
+from routh.base.validation import Options, choice
 from routh.cli.landings import NUMBERS, Landed, make_landing
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import MEASURES, ScanRequest
@@ -20,10 +23,7 @@ from routh.cli.tables import exit_of_points, tell_unsolved
 from routh.models.landings import Landing
 from routh.models.mujoco.landings import landing_regime
 from routh.models.regime import regimes_line
-from routh.problem import ImpactProblem
-from routh.status import StateError, Status
-from routh.text import for_rich
-from routh.validation import Options, choice
+from routh.problem.impact import ImpactProblem
 
 
 def run_scan(

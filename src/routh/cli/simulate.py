@@ -16,27 +16,27 @@ import numpy as np
 from rich.table import Table
 
 from routh import laws, systems
+from routh.base.text import by_body, for_rich
+from routh.base.validation import Array, Options, choice, deadline_of, real, seconds_left
 from routh.cli import options, robots
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, tell_place
-from routh.cli.output import Output, plain_table
+from routh.cli.output import Output, notes_shown, plain_table
 from routh.cli.requests import MotionRequest
 from routh.cli.robots import Standing
-from routh.cli.run import parse_changes
-from routh.cli.tables import notes_shown
 from routh.models import UnrepresentedWarning
 from routh.models.base import Model, State
-from routh.models.planar import PlanarModel
-from routh.models.spatial import SpatialModel
-from routh.problem import soon_sentence
-from routh.sim import Bundle, Event, Trajectory, Verdict, simulate_many, step_through, verify
-from routh.systems.d19 import ConstrainedMotion
-from routh.text import by_body, for_rich
-from routh.validation import Array, Options, choice, deadline_of, real, seconds_left
+from routh.problem.impact import soon_sentence
+from routh.sim.event_driven import Event, Trajectory
+from routh.sim.futures import Bundle, simulate_many
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
+    from routh.models.planar import PlanarModel
+    from routh.models.spatial import SpatialModel
+    from routh.sim.verification import Verdict
+    from routh.systems.d19 import ConstrainedMotion
     from routh.viz.robot_film import Film
 
 _MOST_NAMES = 6  # contacts of an event; more are told by body
@@ -61,6 +61,9 @@ class Start:
     @property
     def drawn(self) -> PlanarModel | SpatialModel:
         """The model of a system, whose bodies have shapes."""
+        from routh.models.planar import PlanarModel
+        from routh.models.spatial import SpatialModel
+
         if not isinstance(self.model, (PlanarModel, SpatialModel)):
             raise ValueError(f"name: got {self.name!r}, which cannot be drawn; wanted --out with a .png")
         return self.model
@@ -111,6 +114,9 @@ def run_simulate(
 
 def system_start(name: str, request: MotionRequest) -> Start:
     """A system of `routh list`: every one that has a model."""
+    from routh.cli.changes import parse_changes
+    from routh.systems.d19 import ConstrainedMotion  # brings time stepping, which robots do without
+
     system = systems.get(name, **parse_changes(request.change or [], name))
     if system.model is None or system.state is None:
         raise ValueError(
@@ -165,6 +171,8 @@ def futures_of(start: Start, law: laws.ImpactLaw | None, request: MotionRequest)
         step = options.given(dt=request.dt, budget=request.budget)
         return Bundle((start.motion.run(duration=start.duration, **step),))
     step = options.given(dt=request.dt, window=start.window)
+    from routh.sim.time_stepping import step_through
+
     run = partial(step_through, start.model, start.state) if start.motion is None else start.motion.run
     step |= {"duration": start.duration, "law": law or laws.SetValued(), "seed": request.seed}
     deadline = deadline_of(request.budget)
@@ -179,6 +187,8 @@ def _verdicts(model: Model, bundle: Bundle, request: MotionRequest, output: Outp
         raise ValueError(
             "--verify: only checks motions that go from event to event; time steps are approximations"
         )
+    from routh.sim.verification import verify
+
     with output.busy("verifying"):
         return [verify(model, one) for one in bundle]
 

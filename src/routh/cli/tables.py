@@ -15,17 +15,17 @@ from rich.table import Table
 from rich.text import Text
 
 from routh.auditing.comparison import Comparison
+from routh.base.status import Status
+from routh.base.text import for_rich, for_terminal, percent
+from routh.base.validation import Array
 from routh.cli.exits import Exit
-from routh.cli.output import Output, plain_table
-from routh.friction.cones import ContactMode
+from routh.cli.output import Output, notes_shown, plain_table
 from routh.laws.base import ImpactResult
-from routh.problem import ImpactProblem
+from routh.problem.friction import ContactMode
+from routh.problem.impact import ImpactProblem
 from routh.sampling import Answer, Outcomes
 from routh.sampling.answers import ENOUGH, contact_modes, nothing_approaches
 from routh.sampling.outcomes import ModeRow
-from routh.status import Status
-from routh.text import for_rich, for_terminal, percent
-from routh.validation import Array
 from routh.viz.density import limits
 from routh.viz.panels import Axis, Panel, telling_panel
 from routh.viz.velocity import known
@@ -271,11 +271,6 @@ def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, 
     told = {"ambiguity": None, "contacts": list(problem.names), "approaching": [], "picture": None}
     output.emit(**told, normal_velocity=normal, propose=propose)
     return Exit.NOTHING_APPROACHES
-
-
-def notes_shown(notes: str) -> list[Text]:
-    """What was said before, with its colours, as it is printed later."""
-    return [Text.from_ansi(notes)] if notes else []
 
 
 def terminal_picture(shown: Comparison, console: Console) -> RenderableType:

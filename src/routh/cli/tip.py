@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
 
+from routh.base.status import Status
+from routh.base.text import for_rich
+from routh.base.validation import Options
 from routh.cli import options
 from routh.cli.exits import Exit
 from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
 from routh.cli.robots import RobotFile, advising, tell_keyframes
-from routh.sampling.answers import ENOUGH
-from routh.text import for_rich, percent
-from routh.validation import Options
+from routh.cli.smallest import Found, Varied
+from routh.robust.verdicts import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,29 +28,80 @@ if TYPE_CHECKING:
 
     from routh.models.landings import Landing
     from routh.robust.region import SafeRegion
-    from routh.robust.tipping import Tipping
+    from routh.robust.touchdowns import Tipping
 
 HEADINGS = 16  # that are tried where none is given
+_SECONDS = 60.0  # of --budget where it is not given
+_GLANCE = 64  # outcomes of each heading, before more are drawn for those that may be the worst
+_FEW = 8  # contacts up to which the map of safe speeds is drawn with all samples: they cost nc^2
+_MAP = 1.0 / 3.0  # share of --budget that the map may take
+_CODES = {
+    Verdict.GO: Exit.DONE,
+    Verdict.UNDECIDED: Exit.UNDECIDED,
+    Verdict.TILTED: Exit.TILTED,
+    Verdict.PARTIAL: Exit.TOO_FEW_SOLVED,
+    Verdict.NO_GO: Exit.NO_GO,
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The worst of the headings that were looked at."""
+
+    heading: float  # rad
+    tip: Tipping
+    looked_at: int
+    of: int
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of all headings: without some of them it is no go."""
+        whole = self.looked_at == self.of or self.tip.verdict is Verdict.NO_GO
+        return self.tip.verdict if whole else Verdict.PARTIAL
+
+    def lines(self) -> list[str]:
+        """The answer first."""
+        if self.verdict is self.tip.verdict:
+            return self.tip.lines()
+        head = f"PARTIAL: {self.looked_at} of {self.of} headings were looked at in the time of --budget."
+        return [head, *self.tip.lines()]
+
+    def as_data(self) -> dict[str, object]:
+        """Numbers, lists and dictionaries, as ``--json`` prints them."""
+        verdict = {"go": self.verdict is Verdict.GO, "verdict": str(self.verdict), "sentences": self.lines()}
+        return {**self.tip.as_data(), **verdict, "heading": self.heading, "headings": self.looked_at}
 
 
 def run_tip(
     file: Path, landed: Landed, robot: RobotFile, request: TipRequest, place: Path | None, output: Output
 ) -> int:
     """Answer go or no-go, draw the picture; the exit code."""
-    model = robot.load(file)
+    budget = _SECONDS if request.budget is None else request.budget
+    deadline = monotonic() + budget
+    model, sought = robot.load(file), None
+    if request.smallest is not None:
+        varied = Varied.from_text(request.smallest)
+        with output.busy(f"looking for the smallest {varied.name}"), advising(model, robot):
+            sought = smallest(varied, model, landed, robot, request, deadline)
+        output.answer([f"{sought.sentence[:1].upper()}{sought.sentence[1:]}"])
+        model, landed = varied.place(model, landed, varied.high if sought.value is None else sought.value)
     with output.busy("sampling touch-downs"), advising(model, robot):
-        found, tip = worst_heading(model, landed, robot, request)
-    region = None
-    if not found.motion.rates.any() and not found.motion.joints:
+        stood = stand(model, landed, robot, request)
+        found = worst_heading(stood, landed, request, deadline)
+    tip, region = found.tip, None
+    if not stood.motion.rates.any() and not stood.motion.joints and found.looked_at == found.of:
         with output.busy("looking for safe speeds"):
-            region = region_of(model, landed, robot, request)
-    output.answer(tip.lines())
-    if tip.solved < ENOUGH:
-        output.show(
-            f"[yellow]Only {percent(tip.solved)} of the samples are solved[/yellow]; the others may tip."
-        )
+            seconds = max(min(deadline - monotonic(), _MAP * budget), 1e-3)
+            fewer = min(1.0, (_FEW / len(tip.counting)) ** 2)
+            drawing = {"samples": max(round(fewer * request.samples), 1), "budget": seconds}
+            region = region_of(model, landed, robot, request, drawing)
+    late = region is not None and (region.status == Status.OUT_OF_TIME).any()
+    region = None if late else region
+    output.answer(found.lines())
+    if late:
+        output.show("[yellow]The safe speeds are left out:[/yellow] there was no time for them (--budget).")
     if landed.heading is None and landed.speed:
-        output.show(f"Worst of {HEADINGS} headings: {found.motion.heading:.2f} rad (--heading for one).")
+        output.show(f"Worst of {found.looked_at} headings: {found.heading:.2f} rad (--heading for one).")
     limits = safe_limits(region, landed)
     if limits:
         words = {
@@ -55,9 +109,11 @@ def run_tip(
             "drop": f"m/s down at {landed.speed:g} m/s sideways",
         }
         safe = "; ".join(f"up to {value:.2f} {words[name]}" for name, value in limits.items())
-        output.show(f"Safe {safe}.")
+        output.show(f"No sampled outcome tips {safe}.")
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", edge_table(tip))
-    tell_place(found, output, regime=False)
+    tell_place(stood, output, regime=False)
+    for line in raised_springs(model):
+        output.say(f"[dim]{line}[/dim]")
     tell_keyframes(model, robot, output)
 
     def figure() -> Figure:
@@ -66,51 +122,95 @@ def run_tip(
         return tipping_figure(tip, region)
 
     written = output.picture(place, figure)
-    output.emit(**tip.as_data(), heading=found.motion.heading, safe=limits, picture=written)
-    if tip.can_tip:
-        return Exit.NO_GO
-    return Exit.DONE if tip.solved >= ENOUGH else Exit.TOO_FEW_SOLVED
+    least = sought and {"name": sought.varied.name, "value": sought.value, "whole": sought.whole}
+    output.emit(**found.as_data(), safe=limits, smallest=least, picture=written)
+    return _CODES[found.verdict] if sought is None or sought.whole else Exit.TOO_FEW_SOLVED
 
 
-def worst_heading(
-    model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest
-) -> tuple[Landing, Tipping]:
-    """The landing whose worst outcome is worst, of all headings where none is given, and its answer."""
+def smallest(
+    varied: Varied,
+    model: MjModel,
+    landed: Landed,
+    robot: RobotFile,
+    request: TipRequest,
+    deadline: float,
+) -> Found:
+    """The smallest value that is a go, with other seeds, too."""
+
+    def is_go(value: float, seed: int) -> bool:
+        if monotonic() > deadline:
+            raise TimeoutError
+        made, comes = varied.place(model, landed, value)
+        asked = replace(request, seed=request.seed + seed)
+        return worst_heading(stand(made, comes, robot, asked), comes, asked, deadline).verdict is Verdict.GO
+
+    return varied.least(is_go)
+
+
+def stand(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest) -> Landing:
+    """The robot as it touches."""
     from routh.models.mujoco.engine import engine
     from routh.models.mujoco.landings import free_root
-    from routh.robust.tipping import Tipping, tipping
 
-    near = asdict(request.near)
-    told = options.given(**{**asdict(request), "near": None}, window=near["window"], deepest=near["deepest"])
     # that a root is not free is said before a landing says what such a root cannot do
     data = engine().MjData(model)
     engine().mj_kinematics(model, data)
-    free_root(model, data)
+    free_root(model, data, landed.body)
+    return make_landing(model, landed, **robot.posture(model), **asdict(request.near))
+
+
+def worst_heading(stood: Landing, landed: Landed, request: TipRequest, deadline: float) -> Judged:
+    """The worst answer of all headings where none is given.
+
+    Where the worst so far is not certain, more is drawn for it, and proofs are tried; then another may be
+    worst.
+    """
+    from routh.models.mujoco.landings import turned_to
+    from routh.robust.touchdowns import Tipping, tipping
+
+    near = {"window": request.near.window, "deepest": request.near.deepest, "body": stood.body or None}
+    asked = {name: getattr(request, name) for name in ("restitution", "stiffness", "unevenness")}
+    told = options.given(seed=request.seed, **near, **asked)
     around = landed.heading is None and landed.speed > 0.0
-    turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else [landed.heading or 0.0]
-    further = {**robot.posture(model), **near}
-    found = [make_landing(model, replace(landed, heading=float(turn)), **further) for turn in turns]
-    many = tipping(
-        model, np.array([one.qpos for one in found]), np.array([one.qvel for one in found]), **told
-    )
-    ratio = np.nan_to_num(np.atleast_1d(many.ratio), nan=np.inf)
-    worst = found[int(np.argmax(ratio))]
-    answer = tipping(model, worst.qpos, worst.qvel, prove=True, **told)
-    assert isinstance(answer, Tipping)
-    return worst, answer
+    turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else np.array([landed.heading or 0.0])
+    answers: dict[float, Tipping] = {}
+
+    def look(turn: float, further: Options) -> None:
+        left = max(deadline - monotonic(), 1e-3)
+        found = tipping(stood.model, stood.qpos, turned_to(stood, turn), budget=left, **told, **further)
+        assert isinstance(found, Tipping)
+        answers[turn] = found
+
+    for turn in turns.tolist():
+        if answers and monotonic() > deadline:
+            break
+        look(turn, {"samples": min(_GLANCE, request.samples), "most": 1})
+    certain: set[float] = set()
+    while True:
+        worst = max(answers, key=lambda turn: _badness(answers[turn]))
+        if worst in certain or monotonic() > deadline:
+            return Judged(worst, answers[worst], len(answers), len(turns))
+        look(worst, {"samples": request.samples, "prove": True})
+        certain.add(worst)
 
 
-def region_of(model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest) -> SafeRegion:
+def _badness(tip: Tipping) -> tuple[int, float]:
+    return tip.verdict.severity, np.nan_to_num(tip.ratio, nan=np.inf)
+
+
+def region_of(
+    model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest, drawing: Options
+) -> SafeRegion:
     """The safe speeds in the posture of the landing, along its heading where one is given."""
     from routh.robust.region import safe_region
 
     posture: Options = {name: getattr(landed, name) for name in ("roll", "pitch", "yaw")}
-    posture |= {"joints": landed.joints(), **robot.posture(model)}
+    posture |= {"joints": landed.joints(), "body": landed.body, **robot.posture(model)}
     told: Options = {"window": request.near.window, "restitution": request.restitution}
     told = options.given(**told, heading=landed.heading, unevenness=request.unevenness)
     fastest = 2.0 * float(np.hypot(landed.down, landed.speed)) + 1.0
     headings: Options = {"headings": 8, "directions": 13, "fastest": fastest, "seed": request.seed}
-    return safe_region(model, **told, **headings, **options.given(**posture))
+    return safe_region(model, **told, **headings, **drawing, **options.given(**posture))
 
 
 def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
@@ -128,9 +228,21 @@ def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
     return {name: value for name, (value, other) in found.items() if np.hypot(value, other) < ends}
 
 
+def raised_springs(model: MjModel) -> list[str]:
+    """One line where MuJoCo makes contacts softer than the file says, as long as a contact lasts then."""
+    from routh.models.mujoco.engine import switched_off
+
+    least, told = 2.0 * float(model.opt.timestep), np.asarray(model.geom_solref)[:, 0]
+    below = told[(told > 0.0) & (told < least)]
+    if switched_off(model, "REFSAFE") or not len(below):
+        return []
+    raised = f"solref {1e3 * below.min():.3g} ms is raised to {1e3 * least:.3g} ms"
+    return [f"{raised}, twice the time step, as MuJoCo does; a shorter timestep in the file makes it stiffer"]
+
+
 def edge_table(tip: Tipping) -> Table:
     """One row an edge."""
-    table = plain_table("|edge", ">worst ratio", ">no outcome above", ">critical rate, rad/s")
+    table = plain_table("edge", ">|worst ratio", ">|no outcome above", ">|critical rate, rad/s")
     order = np.argsort(-tip.worst)
     for k in order[:8]:
         edge = tip.support.edges[k]

@@ -7,8 +7,8 @@ environment nothing is compiled: kernels are plain Python, in which a debugger c
 out of bounds is an error. Importing this module loads no LLVM; marking a kernel does.
 
 A kernel is scalar: loops over numbers and arrays. So the kinds of its arguments tell those of everything in
-it, and its syntax tree can be written down as LLVM's text in one go. There is one translator and two doors,
-of public API only. In this order they are read:
+it, and its syntax tree can be written down as LLVM's text in one go. There is one translator; its doors use
+public API only. In this order they are read:
 
 1. ``translator``: from source to text. ``values`` (what an expression stands for), ``writer`` (the words for
    numbers), ``function`` (through the syntax tree), ``program`` (functions together). ``rows``: names for the
@@ -16,8 +16,8 @@ of public API only. In this order they are read:
 2. ``native``, the CPU's door: text to an object file by llvmlite, linked and called. ``arguments``: what a
    call needs of its arguments; `bound` looks at them once, for many calls. ``cache``: object files on disk.
    ``clock``: who waits for it.
-3. ``ptx``, the GPU's door: the same text to PTX by llvmlite. ``threads``: what a thread may do besides.
-   ``driver``: NVIDIA's driver, or a simulator. ``device``: a GPU's arrays.
+3. ``threads``: what a thread of a GPU may do besides. The GPU's door is the feature ``routh.gpu``, which
+   makes PTX of the same text.
 4. ``elementary``: logarithms and exponentials, so that all machines give equal bits. ``copies``: functions
    with all that they call as other kernels, or as plain Python to look inside.
 """
@@ -29,19 +29,16 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import TypeVar
 
 import numpy as np
 
+from routh.base.interrupts import while_listening
 from routh.compiling.clock import announced_to, compile_seconds
 from routh.compiling.copies import Interpreted, interpreted, rebuilt
 from routh.compiling.foreign import Foreign, Plain
-from routh.interrupts import while_listening
-from routh.status import RouthError
 
 __all__ = [
-    "NoGPUError",
     "Patient",
     "announced_to",
     "apart",
@@ -50,8 +47,6 @@ __all__ = [
     "compile_seconds",
     "compiled",
     "distinct",
-    "find_cuda",
-    "gpu_kernel",
     "inlined",
     "interpreted",
     "kernel",
@@ -60,10 +55,6 @@ __all__ = [
 
 TO_LOAD, TO_COMPILE = 0.005, 0.1  # s of plain Python after which a `Patient` kernel is loaded, or compiled
 Function = TypeVar("Function", bound=Plain)
-
-
-class NoGPUError(RouthError, RuntimeError):
-    """``device="cuda"`` on a machine without a GPU that can be used."""
 
 
 def kernel(function: Function) -> Function:
@@ -120,7 +111,9 @@ def c_function(function: Plain, elements: Sequence[str]) -> Foreign:
 
     Keep what is returned alive while its ``.address`` is in use.
     """
-    return import_module("routh.compiling.native").Kernel(function).c_function(elements)
+    from routh.compiling.native import Kernel
+
+    return Kernel(function).c_function(elements)
 
 
 def bound(function: Foreign, *arguments: Foreign) -> Callable[[], Foreign]:
@@ -167,22 +160,6 @@ class Patient:
         return False
 
 
-def gpu_kernel(entry: Plain, **settings: Foreign) -> Foreign:
-    """A function that each thread of a launch runs once: ``made[blocks, threads](*arguments)``.
-
-    ``registers``: most of a thread; with fewer, more threads run at a time. ``called``: kernels that stay
-    functions of their own, while all others become part of the entry; those that are large and called from
-    several places, which would take NVIDIA's compiler long. ``unrolled``: it may unroll loops, which makes
-    small kernels faster and large ones slower. See `routh.compiling.threads`.
-    """
-    return import_module("routh.compiling.ptx").GpuKernel(entry, **settings)
-
-
-def find_cuda() -> Foreign:
-    """The GPU (`routh.compiling.driver.Driver`), or its simulator; raises MissingExtraError or NoGPUError."""
-    return import_module("routh.compiling.driver").gpu()
-
-
 def _marked(function: Foreign, **marks: Foreign) -> Foreign:
     """A kernel; ``marks`` stay with the function, for copies of it, too."""
     function.__dict__.update(marks)
@@ -194,4 +171,10 @@ def _kernel_class() -> Foreign:
     """`routh.compiling.native.Kernel`, or what interprets; loaded to its end: half of it cannot be mended."""
     if os.environ.get("ROUTH_INTERPRET", "0") not in ("", "0"):
         return Interpreted
-    return while_listening(lambda: import_module("routh.compiling.native")).Kernel
+    return while_listening(_native_kernel)
+
+
+def _native_kernel() -> Foreign:
+    from routh.compiling.native import Kernel
+
+    return Kernel

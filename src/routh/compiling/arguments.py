@@ -18,7 +18,7 @@ import numpy as np
 
 from routh.compiling.elementary import bits_of
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.translator.values import (
+from routh.compiling.values import (
     ELEMENTS,
     CFunction,
     Kind,

@@ -21,13 +21,14 @@ from typing import NamedTuple
 import llvmlite
 import llvmlite.binding as llvm
 
+from routh.base.interrupts import while_listening
 from routh.compiling import cache as disk
 from routh.compiling.arguments import MOST, Room, kind_of_argument, pack, types_in
 from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
+from routh.compiling.program import Program
 from routh.compiling.rows import named_parts
-from routh.compiling.translator.program import Program
-from routh.compiling.translator.values import (
+from routh.compiling.values import (
     Kind,
     UntranslatableError,
     array_kind,
@@ -35,7 +36,6 @@ from routh.compiling.translator.values import (
     result_type,
     types_of,
 )
-from routh.interrupts import while_listening
 
 EFFORT = 1  # of LLVM, of 3: more takes it up to three times as long, and code runs no faster
 _LINKING = threading.RLock()

@@ -1,7 +1,7 @@
 """What only the entries of GPU kernels call: who this thread is, and its own memory.
 
 In a launch of blocks of threads each thread runs the entry once. These functions mean something to the
-translator alone (`routh.compiling.translator.function`).
+translator alone (`routh.compiling.function`).
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, DenseOrSparse, Options
 from routh.constraints.system import ConstrainedSystem, SparseMass
 from routh.constraints.types import Bilateral, Contact, StateConstraint, Unilateral
 from routh.models.base import Model, SpringRows, State
 from routh.models.spatial.model import SpatialModel
-from routh.validation import Array, DenseOrSparse, Options
 
 #: velocities from which on the sparse terms of a model are used, where it has them. On stacks of spheres they
 #: are about as fast there as dense ones on one thread; with several threads LAPACK takes ten times as long.

@@ -20,14 +20,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array, DenseOrSparse
 from routh.constraints.system import ActingRows, DenseMass, flat_rows, residuals_of
-from routh.friction.cones import ContactMode
 from routh.kernels.constraints import data as kernel
 from routh.kernels.constraints.data import Modes, make_modes, make_scratch
 from routh.kernels.constraints.settle import COLD, GIVEN, solve_rows
 from routh.lcp import convex
-from routh.validation import Array, DenseOrSparse
+from routh.problem.friction import ContactMode
 
 SEPARATES, STICKS, SLIDES = ContactMode
 _MAX_PROGRAMS = 30

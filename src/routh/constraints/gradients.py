@@ -19,17 +19,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array, choice, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
 from routh.constraints.friction import SEPARATES, SLIDES, STICKS, ModeRows
 from routh.constraints.inverse import input_count
-from routh.constraints.solve import ConstraintForces, gather, scatter
+from routh.constraints.solving import ConstraintForces, gather, scatter
 from routh.constraints.springs import solve_springs
 from routh.constraints.system import TANGENTIAL_DAMPER, ActingRows, ConstrainedSystem, force_scale
 from routh.constraints.types import Contact, StateConstraint
 from routh.kernels.constraints.data import Modes
 from routh.models.base import Model, State, slope_at_zero
-from routh.validation import Array, choice, real_array
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, choice, real, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
-from routh.constraints.solve import ConstraintForces, solve
+from routh.constraints.solving import ConstraintForces, solve
 from routh.constraints.system import ActingRows, ConstrainedSystem
 from routh.constraints.types import StateConstraint
-from routh.friction.cones import project_disc
 from routh.models.base import Model, State
-from routh.models.wrapping import as_model, start_of
-from routh.status import Status
-from routh.validation import Array, choice, real, real_array
+from routh.models.robots.wrapping import as_model, start_of
+from routh.problem.friction import project_disc
 
 if TYPE_CHECKING:
-    from routh.models.wrapping import Movable, Start
+    from routh.models.robots.wrapping import Movable, Start
 
 
 @dataclass(frozen=True, eq=False)

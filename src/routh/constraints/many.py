@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, DenseOrSparse, integer
 from routh.constraints.friction import CoulombResult
-from routh.constraints.solve import ConstraintForces, gather, name_of, solve, told
+from routh.constraints.solving import ConstraintForces, gather, name_of, solve, told
 from routh.constraints.system import (
     KINDS,
     ActingPart,
@@ -23,8 +25,6 @@ from routh.constraints.types import Contact
 from routh.kernels.common.slices import run_slices
 from routh.kernels.constraints.data import Modes, Scratch, make_modes, make_scratch
 from routh.kernels.constraints.settle import COLD, WARM, Solved, Steps, solve_steps
-from routh.status import Status
-from routh.validation import Array, DenseOrSparse, integer
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.sparse.linalg import splu
 
+from routh.base.validation import Array, DenseOrSparse
 from routh.constraints.system import Mass, SparseMass
-from routh.validation import Array, DenseOrSparse
 
 #: dense rows above which sliding contacts are solved in the space of velocities (nv by nv)
 _AUGMENTED_ROWS = 240

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.validation import Array, real, real_array
+from routh.base.validation import Array, real, real_array
 
 
 def contact_modulus(

@@ -16,12 +16,12 @@ from scipy.linalg import lapack
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array, DenseOrSparse, real, real_array
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
-from routh.friction.cones import project_disc
 from routh.kernels.constraints.data import DENSE, SPARSE, Layout, Terms, make_terms
 from routh.kernels.constraints.scaling import Residuals, factorise
-from routh.validation import Array, DenseOrSparse, real, real_array
+from routh.problem.friction import project_disc
 
 KINDS = Bilateral, Unilateral, Contact  # in the order of rows
 #: D19 6.4: a tangential damper of this over dt holds a contact without creep (N s^2/m).

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from routh.base.validation import Array, DenseOrSparse, Options, choice, integer, real, real_array
 from routh.models.base import State
-from routh.models.spatial.rotations import rotation_matrices, skew
-from routh.validation import Array, DenseOrSparse, Options, choice, integer, real, real_array
+from routh.models.rotations import rotation_matrices, skew
 
 
 class _Constraint:

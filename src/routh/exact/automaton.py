@@ -15,6 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from routh.base.status import CapacityError, optional
+from routh.base.validation import Array
 from routh.exact.rational import (
     Matrix,
     RationalProblem,
@@ -30,9 +32,7 @@ from routh.exact.rational import (
     times,
     transpose,
 )
-from routh.friction.cones import DEFAULT_FACETS
-from routh.status import CapacityError, optional
-from routh.validation import Array
+from routh.problem.friction import DEFAULT_FACETS
 
 Row = tuple[int, ...]
 

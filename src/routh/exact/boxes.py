@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from routh.base.status import CapacityError, Status
+from routh.base.validation import Array
 from routh.exact.checker import check_member
 from routh.exact.paths import statuses_to
 from routh.exact.rational import RationalProblem, Vector, difference, dot, floats, integers, times, transpose
 from routh.exact.relation import Relation
-from routh.status import CapacityError, Status
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint

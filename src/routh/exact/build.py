@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.status import Status
+from routh.base.validation import Array, integer, real, real_array
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.groups import grouped_bound, groups_of, shortened
 from routh.exact.paths import terminal_pieces
@@ -23,11 +25,9 @@ from routh.exact.rational import RationalProblem, Vector, difference, dot, float
 from routh.exact.reach import Budget, Reach
 from routh.exact.result import ExactSet
 from routh.exact.snap import Snapped, as_given
-from routh.friction.cones import facet_directions, uses_true_cone
-from routh.friction.pointedness import pointedness
-from routh.problem import ImpactProblem, no_impact
-from routh.status import Status
-from routh.validation import Array, integer, real, real_array
+from routh.problem.friction import facet_directions, uses_true_cone
+from routh.problem.impact import ImpactProblem, no_impact
+from routh.problem.pointedness import pointedness
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

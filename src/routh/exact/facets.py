@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.exact.automaton import Automaton
 from routh.exact.rational import Vector, difference, dot, factors, floats, product, times, transpose
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

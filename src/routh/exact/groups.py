@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.exact.automaton import Automaton, Mode, Row
 from routh.exact.polyhedra import Piece, hull
 from routh.exact.rational import (
@@ -44,8 +45,7 @@ from routh.exact.rational import (
     transpose,
 )
 from routh.exact.reach import Budget, Reach
-from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron, Linear_Expression

@@ -17,6 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import CapacityError, Status
+from routh.base.validation import integer, real, real_array
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.boxes import WorstInBox, bound_in_box, largest_speed, worst_in_box
 from routh.exact.build import ETA, PIECES, Displacement, explore, in_rationals, set_from
@@ -27,9 +29,7 @@ from routh.exact.reach import Budget, Reach
 from routh.exact.regions import Region, regions_of
 from routh.exact.relation import Relation
 from routh.exact.result import ExactSet
-from routh.problem import ImpactProblem
-from routh.status import CapacityError, Status
-from routh.validation import integer, real, real_array
+from routh.problem.impact import ImpactProblem
 
 _SECONDS = 60.0  # for a set that the map does not hold, as by default in `routh.exact_set`
 
@@ -199,8 +199,7 @@ def exact_map(
     speed = math.sqrt(plain.energy)
     units = tuple(simplest(float(unit) / speed, 1e-5 * float(unit) / speed) for unit in plain.units)
     inner, outer = (Relation(replace(plain, units=units), relaxed=relaxed) for relaxed in (False, True))
-    inner.run(limits.half)
-    whole = inner.whole and outer.run(limits)
-    status = Status.SOLVED if whole else Status.INCOMPLETE
+    complete = inner.run(limits.half) and outer.run(limits)
+    status = Status.SOLVED if complete else Status.INCOMPLETE
     spent, counts = time.thread_time() - started, (inner.explored, outer.explored)
     return ExactMap(rational, status, eta, spent, counts, problem, (inner, outer), shift)

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.results import ImpactPath
+from routh.base.validation import Array
 from routh.exact.automaton import Mode
 from routh.exact.checker import LINE, CheckedPath, PathProgram, verify_path
 from routh.exact.polyhedra import Piece, covered, merged
 from routh.exact.rational import RationalProblem, Vector
 from routh.exact.reach import Location, Reach
-from routh.results import ImpactPath
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.status import optional
+from routh.base.validation import Array
 from routh.exact.rational import Vector, integers
-from routh.status import optional
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint, Generator

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, real_array
 from routh.exact.automaton import Automaton
 from routh.exact.facets import Facet, Facets, exact_facets, rounded
 from routh.exact.polyhedra import Piece
 from routh.exact.rational import floats, times
-from routh.friction.pointedness import hull_weights
-from routh.problem import ImpactProblem
-from routh.validation import Array, real_array
+from routh.problem.impact import ImpactProblem
+from routh.problem.pointedness import hull_weights
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron

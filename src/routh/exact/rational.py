@@ -14,9 +14,9 @@ from math import gcd, lcm
 
 import numpy as np
 
-from routh import tolerances
-from routh.problem import ImpactProblem
-from routh.validation import Array, integer, real
+from routh.base import tolerances
+from routh.base.validation import Array, integer, real
+from routh.problem.impact import ImpactProblem
 
 Vector = tuple[Fraction, ...]
 Matrix = tuple[Vector, ...]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array
 from routh.exact.automaton import Automaton
 from routh.exact.facets import exact_facets, rounded
 from routh.exact.polyhedra import Piece, merged
@@ -30,7 +31,6 @@ from routh.exact.rational import (
     transpose,
 )
 from routh.exact.relation import Relation
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron, Constraint

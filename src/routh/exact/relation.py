@@ -9,6 +9,7 @@ push, in units of each contact, as one more coordinate: it is a share of the spe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -20,13 +21,13 @@ import numpy as np
 from routh.exact.automaton import Automaton, Mode, Row
 from routh.exact.polyhedra import Piece, covered, merged, nearly_covered
 from routh.exact.rational import Vector, dot, integers
-from routh.exact.reach import CLOSE, Cell, Location, Rays, Reach
+from routh.exact.reach import CLOSE, Budget, Cell, Location, Rays, Reach
 
 if TYPE_CHECKING:
     from ppl import C_Polyhedron, Linear_Expression
 
 
-_PLENTY = 640  # cones explored before slivers are put off: the compass gait, which ends by itself, has 525
+_PLENTY = 640  # cones explored before slivers are put off; the compass gait's 525 do without
 
 
 class Relation(Reach):
@@ -59,21 +60,30 @@ class Relation(Reach):
             system.insert(ppl.ray(ppl.Linear_Expression([int(k == d) for k in range(size)], 0)))
         return ppl.C_Polyhedron(system)
 
+    def run(self, budget: Budget, most: float = math.inf) -> bool:
+        """Explore until nothing new appears (True), what was put off included, or a limit comes first."""
+        queue = self._begin()
+        while queue:
+            if not self._explore(queue, budget, most):
+                return False
+            put_off, self.left_out, queue = self.left_out, [], []
+            for piece, cell in put_off:
+                if budget.spent(self.stored):
+                    return False
+                if not any(old.poly.contains(piece.poly) for old in cell.pieces):
+                    self._store(merged(piece, cell.pieces, self.ppl), cell, queue)
+        self.complete = True
+        return True
+
     def simplified(self, piece: Piece, cell: Cell) -> Piece | None:
         """The piece joined with stored ones, or None where these cover it.
 
-        Where there are so many that they hardly end by themselves, slivers are put off, and then explored in
-        a few rounds; the relation is whole only if none is left.
+        Where there are many, slivers are put off: wide ones that come later may swallow them.
         """
-        if not self.relaxed and self.explored > _PLENTY and nearly_covered(piece, cell.pieces, CLOSE):
+        if self.explored > _PLENTY and nearly_covered(piece, cell.pieces, CLOSE):
             self.left_out.append((piece, cell))
             return None
         return None if covered(piece, cell.pieces, self.ppl) else merged(piece, cell.pieces, self.ppl)
-
-    @property
-    def whole(self) -> bool:
-        """Whether it holds every pair."""
-        return self.complete and not self.left_out
 
     def at(self, automaton: Automaton, speed: Fraction, eta: Fraction) -> Reach:
         """What is reached from the automaton's start; contacts push up to ``eta speed`` of their units."""

@@ -11,21 +11,21 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.results import Drawable
+from routh.base.status import Status
+from routh.base.validation import Array, choice, integer, real, real_array
 from routh.exact.paths import statuses_to
 from routh.exact.polytopes import PolytopeUnion, Vertex, largest_distance, lifted
 from routh.exact.rational import RationalProblem, times
 from routh.exact.reach import Reach
 from routh.exact.snap import Snapped
-from routh.friction.cones import friction_polygon
-from routh.problem import FIELDS, ImpactProblem
-from routh.results import Drawable
+from routh.problem.friction import friction_polygon
+from routh.problem.impact import FIELDS, ImpactProblem
 from routh.sampling.answers import SAME_MODE, Answer, contact_modes, make_answer
 from routh.sampling.fill import watch_directions
 from routh.sampling.outcomes import Outcomes
-from routh.status import Status
 from routh.step.base import residual_tolerance
-from routh.validation import Array, choice, integer, real, real_array
 
 Side = Literal["inner", "outer"]
 
@@ -191,9 +191,10 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
 
     ``directions`` (even) directions in contact velocity, in opposite pairs, are compared by support function;
     ``points`` points spread over the inner pieces look for their nearest sample. Directions in which the
-    set is flat are left out. Samples are solved to `routh.tolerances.RESIDUAL` (`RESIDUAL_HUGE_FRICTION`):
-    ``outside`` is 0 where none is proved to be farther out than that. In space the corners of the exact
-    set's polygons are rational, up to 1e-3 rad from those of the samples': ``outside`` shows that, too.
+    set is flat are left out. Samples are solved to `routh.base.tolerances.RESIDUAL`
+    (`RESIDUAL_HUGE_FRICTION`): ``outside`` is 0 where none is proved to be farther out than that. In space
+    the corners of the exact set's polygons are rational, up to 1e-3 rad from those of the samples':
+    ``outside`` shows that, too.
 
     Samples of another problem, or drawn with other friction or facets, are refused.
     """

@@ -16,7 +16,8 @@ from functools import partial
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array, real
 from routh.exact.rational import (
     Matrix,
     RationalProblem,
@@ -31,8 +32,7 @@ from routh.exact.rational import (
     times,
     transpose,
 )
-from routh.problem import ImpactProblem
-from routh.validation import Array, real
+from routh.problem.impact import ImpactProblem
 
 Number = Callable[[float], Fraction]
 Units = tuple[Array, float, float]  # of velocities (nv,), of rows of J, of the speed: powers of two

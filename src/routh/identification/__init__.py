@@ -5,15 +5,6 @@ are like), `scores` (how well a set foretells a velocity), `fit` (where the scor
 `identify` (the front door). The public names stand in `routh.robust` as well.
 """
 
-from routh.identification.bodies import TossedBox as TossedBox
-from routh.identification.bodies import TossedModel as TossedModel
-from routh.identification.identify import Estimate as Estimate
-from routh.identification.identify import Identified as Identified
-from routh.identification.identify import identify as identify
-from routh.identification.identify import score_impacts as score_impacts
-from routh.identification.identify import scores_table as scores_table
-from routh.identification.impacts import MeasuredImpacts as MeasuredImpacts
-from routh.identification.scores import Scores as Scores
-from routh.lazily import exported as _exported
+from routh.base.lazily import door
 
-__all__ = _exported(vars())
+__all__, __getattr__, __dir__ = door(__name__, __file__)

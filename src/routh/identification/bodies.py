@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
+from routh.base.validation import Array, integer, real, real_array
 from routh.identification.impacts import Values
 from routh.models.base import Model
+from routh.models.rotations import skew
 from routh.models.spatial.kinematics import body_rows
-from routh.models.spatial.rotations import skew
-from routh.validation import Array, integer, real, real_array
+from routh.problem.batch import ImpactBatch
 
 #: What the contacts of any tossed body may be asked about.
 CONTACT = ("mu", "restitution", "restitution_decay", "friction_ratio")

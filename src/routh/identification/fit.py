@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
+from routh.base.status import Status
+from routh.base.validation import Array, Options
 from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, slopes_of
 from routh.identification.scores import Drawn, Errors, Scale, draw, energy_scores, score_slopes
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import DATA
-from routh.status import Status
-from routh.validation import Array, Options
 
 _DIFFERENCE = 0.01  # of a range: the least over which slopes are compared for the curvature
 _FARTHEST = 0.1  # of a range: the most

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
-from routh.problem import ImpactProblem
+from routh.base.status import Status
+from routh.base.validation import Array, real, real_array
+from routh.problem.batch import ImpactBatch
+from routh.problem.impact import ImpactProblem
 from routh.sampling.outcomes import DATA
-from routh.status import Status
-from routh.validation import Array, real, real_array
 
 Values = Mapping[str, float]
 Build = Callable[[Values], ImpactBatch]

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from routh import tolerances
-from routh.batch import ImpactBatch
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, Options
 from routh.identification.impacts import NOISE, MeasuredImpacts, Values
+from routh.problem.batch import ImpactBatch
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
-from routh.status import Status
-from routh.validation import Array, Options
 
 _TURNS = 8  # random turns of a cloud that are averaged
 _NOTHING = 1e-300

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 
 import numpy as np
 
+from routh.base.results import ImpactPath, PathKind
+from routh.base.validation import Array, Options
 from routh.compiling.foreign import Foreign
-from routh.friction.cones import friction_polygon
 from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.kernels.common.callback import rates_function
 from routh.kernels.common.slices import run_slices
-from routh.problem import ImpactProblem
-from routh.problem_rows import Rows
-from routh.results import ImpactPath, PathKind
-from routh.validation import Array, Options
+from routh.problem.friction import friction_polygon
+from routh.problem.impact import ImpactProblem
+from routh.problem.rows import Rows
 
 #: Error of a curved path (the true cone in space), as a share of the speed before.
 TOLERANCE = 1e-6
@@ -40,14 +39,16 @@ def _sampler(
     nc, own = rows.contact.shape[2], rates_function(rates) if callable(rates) else None
     nt = _tangents(rows)
     if nt == 1:
-        plane = import_module("routh.kernels.plane.sample")
+        from routh.kernels.plane import sample as plane
 
         def in_plane(first: int, last: int, work: Foreign) -> int:
             plane.run_range(rows, draw, outputs, work, None if own is None else own.address, first, last)
             return int(outputs.events[-1, -1])
 
         return lambda pieces: plane.workspace(nc, pieces, 1 if pieces else draw.n), in_plane
-    space, data = (import_module(f"routh.kernels.space.{name}") for name in ("sample", "workspace"))
+    from routh.kernels.space import sample as space
+    from routh.kernels.space import workspace as data
+
     books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
     corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
 

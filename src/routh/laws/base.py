@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from routh import tolerances
-from routh.problem import ImpactProblem, no_impact
-from routh.results import Drawable, ImpactPath
-from routh.status import Status
-from routh.validation import Array
+from routh.base import tolerances
+from routh.base.results import Drawable, ImpactPath
+from routh.base.status import Status
+from routh.base.validation import Array
+from routh.problem.impact import ImpactProblem, no_impact
 
 # Approach speed given to the named contacts, as a share of the speed before: above the share at which laws
 # take an impact for ended, or they would end it before it began. Impulses of an impact without collision do
@@ -79,7 +79,7 @@ class ImpactLaw(ABC):
     """A rule that turns an impact problem into one outcome.
 
     A law says what it can do by the attributes below and writes `resolve`; the kind of its path
-    (`routh.results.PathKind`) stands in the path that it returns.
+    (`routh.base.results.PathKind`) stands in the path that it returns.
     """
 
     honours_restitution: ClassVar[bool] = False

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, integer, real
 from routh.laws.base import ImpactLaw, ImpactResult, has_ended, in_phases
 from routh.laws.cone_program import Cones
 from routh.lcp.convex import nonnegative_least_squares
-from routh.problem import ImpactProblem
-from routh.status import Status
-from routh.validation import Array, integer, real
+from routh.problem.impact import ImpactProblem
 
 _EVEN = 1e-4  # weight of small impulses where contacts are redundant, beside that of the momentum
 

@@ -1,6 +1,6 @@
 """Impulses in friction cones by convex programs: the one place where laws set them up (Clarabel).
 
-Everything is in a problem's own units (`routh.problem.Scaling`): impulses (nc, 1 + nt), normal first.
+Everything is in a problem's own units (`routh.problem.impact.Scaling`): impulses (nc, 1 + nt), normal first.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import friction_polygon, project_disc
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.lcp import convex
-from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.problem.friction import friction_polygon, project_disc
+from routh.problem.impact import ImpactProblem
 
 _NEWTON_STEPS = 12
 

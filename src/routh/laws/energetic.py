@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, integer
 from routh.laws.base import ImpactLaw, ImpactResult, has_ended, in_phases
 from routh.laws.cone_program import Cones, friction_impulse
-from routh.problem import ImpactProblem
-from routh.status import Status
+from routh.problem.impact import ImpactProblem
 from routh.step import make_step
 from routh.step.base import along_normals, scaled_delassus
-from routh.validation import Array, integer
 
 _HARDEST = 1e6  # times the impulse of compression: an expansion beyond it jams
 

@@ -20,14 +20,14 @@ from itertools import product
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.results import PathKind
+from routh.base.status import Status
+from routh.base.validation import Array, integer, per_contact, real, real_array
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked
 from routh.laws.cone_program import Cones, friction_impulse
-from routh.problem import ImpactProblem
-from routh.results import PathKind
-from routh.status import Status
+from routh.problem.impact import ImpactProblem
 from routh.step.base import scaled_delassus
-from routh.validation import Array, integer, per_contact, real, real_array
 
 _EMPTY = 0.5 * tolerances.BUDGET  # energy of an empty spring; the kinetic energy before is 1/2
 _CUTS = 4  # attempts to end an increment where a normal stops

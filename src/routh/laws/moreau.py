@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.status import Status
 from routh.laws.base import ImpactLaw, ImpactResult, at_once
 from routh.laws.cone_program import Cones, associated_impulse
-from routh.problem import ImpactProblem
-from routh.status import Status
+from routh.problem.impact import ImpactProblem
 from routh.step import make_step
 from routh.step.base import residual_tolerance
 

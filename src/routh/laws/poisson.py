@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.status import Status
 from routh.laws.base import ImpactLaw, ImpactResult, in_phases
-from routh.problem import ImpactProblem
-from routh.status import Status
+from routh.problem.impact import ImpactProblem
 from routh.step import make_step
 
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.results import ImpactPath, PathKind
+from routh.base.status import Status
+from routh.base.validation import Array, choice, integer
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked, require_inelastic
 from routh.laws.single_contact import routh_path
-from routh.problem import ImpactProblem
-from routh.results import ImpactPath, PathKind
-from routh.status import Status
+from routh.problem.impact import ImpactProblem
 from routh.step import ConeStep, PolyhedralStep, make_step
-from routh.validation import Array, choice, integer
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.friction.cones import uses_true_cone
+from routh.base.results import ImpactPath, PathKind
+from routh.base.spread import spread_choice
+from routh.base.status import Status
+from routh.base.validation import Array, choice, integer, per_contact
 from routh.laws.base import ImpactLaw, ImpactResult, has_ended, require_inelastic
-from routh.problem import ENERGETIC, POISSON, ImpactProblem
-from routh.results import ImpactPath, PathKind
-from routh.status import Status
+from routh.problem.friction import uses_true_cone
+from routh.problem.impact import ENERGETIC, METHODS, POISSON, ImpactProblem
 from routh.step import ImpactStep, make_step
-from routh.validation import Array, choice, integer, per_contact
 
-METHODS = ("events", "algorithm1")
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
 _POOL, _DISTINCT = 256, 1e-6  # samples of which some lie far apart; as a share of the speed, what differs
@@ -148,22 +148,6 @@ class SetValued(ImpactLaw):
             status = Status.ENERGY_GAINED
         total = path.impulse.sum(axis=0)
         return ImpactResult(problem, path.v[-1].copy(), total, status, path, residual, stored, returned)
-
-
-def spread_choice(values: Array, count: int, least: float = -1.0) -> np.ndarray:
-    """Indices of at most ``count`` rows of ``values`` (n, k) that lie far apart.
-
-    The first is the farthest from the mean, each next one the farthest from those before; it ends where no
-    other is farther than ``least``.
-    """
-    chosen: list[int] = []
-    away = ((values - values.mean(axis=0)) ** 2).sum(axis=1) if len(values) else np.zeros(0)
-    while len(chosen) < min(count, len(values)) and np.sqrt(away.max()) > least:
-        chosen.append(int(np.argmax(away)))
-        apart = values - values[chosen[-1]]
-        nearer = np.einsum("nk,nk->n", apart, apart)
-        away = nearer if len(chosen) == 1 else np.minimum(away, nearer)
-    return np.array(chosen, dtype=np.intp)
 
 
 def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:

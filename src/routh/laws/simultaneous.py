@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.friction.cones import uses_true_cone
+from routh.base.results import ImpactPath, PathKind
 from routh.kernels.algorithm1.lemke import pivots
 from routh.laws.base import ImpactLaw, ImpactResult
-from routh.problem import ImpactProblem
-from routh.results import ImpactPath, PathKind
+from routh.problem.friction import uses_true_cone
+from routh.problem.impact import ImpactProblem
 from routh.step import PolyhedralStep, StepResult, make_step
 
 

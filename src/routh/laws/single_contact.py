@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.results import PathKind
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.laws.base import ImpactLaw, ImpactResult
-from routh.problem import ImpactProblem
-from routh.results import PathKind
-from routh.status import Status
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.validation import Array, DenseOrSparse
+from routh.base.validation import Array, DenseOrSparse
 
 ROUNDS = 3  # of `nonnegative_least_squares`, per unknown
 Cone = tuple[str, int]  # kind, and its size: rows, or for "semidefinite" the matrix's

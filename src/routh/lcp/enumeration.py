@@ -8,11 +8,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import CapacityError, Status
+from routh.base.validation import Array, real_array
 from routh.lcp.convex import nonnegative_least_squares
-from routh.lcp.solve import LCPResult, default_units, natural_residual
-from routh.status import CapacityError, Status
-from routh.validation import Array, real_array
+from routh.lcp.solving import LCPResult, default_units, natural_residual
 
 MOST_BASES = 2**20
 # Singular bases are tried one by one, by non-negative least squares: affordable up to this many bases.

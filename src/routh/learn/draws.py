@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh import tolerances
 from routh.auditing.membership import DEFAULT_TOLERANCE
-from routh.batch import empty_arrays
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.compiling import bound
 from routh.kernels.common.arrays import Draw, Outputs, make_outputs
 from routh.kernels.common.judge import keep_laws
@@ -22,11 +23,10 @@ from routh.kernels.plane.rates import PlaneWork
 from routh.kernels.space import sample as space
 from routh.kernels.space import workspace
 from routh.kernels.space.workspace import SpaceWork
-from routh.models.mujoco.arrivals import Arrival
-from routh.problem_rows import IMPULSE, Problems, Rows, empty_rows, prepare, scratch
+from routh.learn.arrivals import Arrival
+from routh.problem.batch import empty_arrays
+from routh.problem.rows import IMPULSE, Problems, Rows, empty_rows, prepare, scratch
 from routh.sampling.settings import make_settings
-from routh.status import Status
-from routh.validation import Array
 
 _TOLERANCES = tolerances.APPROACH, DEFAULT_TOLERANCE  # of energy and approach
 _SOLVED = int(Status.SOLVED)  # arrays take long to be compared with members of an enumeration

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from routh.auditing.rollout import own_outcome
+from routh.base.status import Status
+from routh.base.validation import Array, Options, integer, real_array
+from routh.learn.arrivals import Arrival, Lookout
 from routh.learn.draws import Drawer, Drawn
 from routh.learn.settings import HookOptions, Settings
-from routh.models.mujoco.arrivals import Arrival, Lookout
 from routh.models.mujoco.engine import engine
 from routh.models.robot import CONTACT
 from routh.models.simultaneity import DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.sampling.sampler import sample
-from routh.status import Status
-from routh.validation import Array, Options, integer, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.validation import Array, real
 from routh.compiling.foreign import Foreign
 from routh.learn.wrapper import Env, Info, Recorded, Wrapper, draws_seed
 from routh.models.mujoco.engine import engine
-from routh.validation import Array, real
 
 Range = tuple[float, float]
 _FIELDS = ("geom_friction", "geom_solref", "pair_friction", "pair_solref", "geom_pos", "geom_priority")

@@ -9,8 +9,8 @@ from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, choice, integer, real
 from routh.models.simultaneity import Simultaneity
-from routh.validation import Array, choice, integer, real
 
 #: "random": every impact gets an outcome of its own. "off": the simulator's own. "fixed": one rule of choice
 #: an episode, so that equal impacts have equal outcomes. "worst": the worst of some outcomes by an objective.

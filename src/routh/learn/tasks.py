@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from routh.base.status import MissingExtraError
+from routh.base.validation import Array, integer, real
 from routh.compiling.foreign import Foreign
 from routh.learn.wrapper import Info, Step
 from routh.models.mujoco.engine import engine
-from routh.status import MissingExtraError
-from routh.validation import Array, integer, real
 
 try:
     from gymnasium.envs.mujoco.mujoco_env import MujocoEnv

@@ -13,12 +13,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import MissingExtraError
+from routh.base.validation import Array, integer
 from routh.compiling.foreign import Foreign
 from routh.learn.hooks import Hook, Impact
 from routh.learn.settings import HookOptions, Settings
 from routh.models.mujoco.engine import engine
-from routh.status import MissingExtraError
-from routh.validation import Array, integer
 
 try:
     import gymnasium

@@ -7,7 +7,6 @@ from routh.models.base import ContactInfo as ContactInfo
 from routh.models.base import Model as Model
 from routh.models.base import State as State
 from routh.models.base import impact_problem as impact_problem
-from routh.models.drop import landing as landing
 from routh.models.landings import Landing as Landing
 from routh.models.landings import Motion as Motion
 from routh.models.landings import Posture as Posture
@@ -15,3 +14,4 @@ from routh.models.robot import RobotBatch as RobotBatch
 from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem
 from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
+from routh.models.robots.drop import landing as landing

@@ -10,9 +10,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, real, real_array
 from routh.models.simultaneity import Simultaneity, time_to_contact
-from routh.problem import ImpactProblem
-from routh.validation import Array, real, real_array
+from routh.problem.impact import ImpactProblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from routh.base.status import ModelError, install_line
+from routh.base.storage import read_arrays
+from routh.base.text import for_terminal, listed
+from routh.base.validation import Array, real_array
 from routh.models.robot import UnrepresentedWarning
-from routh.status import ModelError
-from routh.storage import read_arrays
-from routh.text import for_terminal, listed
-from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
@@ -149,7 +149,7 @@ def check_model_file(path: str | Path, *, roots: Sequence[str | Path] = ()) -> M
 
     Raises
     ------
-    routh.status.ModelError
+    routh.base.status.ModelError
         Where the model is refused.
     """
     top = Path(path).resolve()
@@ -484,7 +484,7 @@ def _read(text: bytes, kind: str) -> Trimesh:
             warnings.simplefilter("ignore", DeprecationWarning)
             return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None, process=False)
     except ImportError:
-        raise ModelError(f"reading .{kind} needs: pip install 'routh[meshes]'") from None
+        raise ModelError(f"reading .{kind} needs: {install_line('meshes')}") from None
     except Exception as error:  # whatever a reader of foreign files raises, the mesh is left out and named
         said = " ".join(for_terminal(error).split())[:100]
         raise ModelError(f"cannot be read: {type(error).__name__} {said}") from None

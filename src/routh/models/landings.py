@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.status import StateError
+from routh.base.validation import Array, real
 from routh.models.regime import Regime, duration_of_spring, regime_of
 from routh.models.resting import Rest, rest_of
 from routh.models.robot import (
@@ -26,11 +28,9 @@ from routh.models.robot import (
     impossible,
     planar_tangents,
 )
+from routh.models.rotations import exponential, multiply, skew
 from routh.models.simultaneity import DEEPEST, TOUCHING, Rules, time_to_contact
-from routh.models.spatial.rotations import exponential, multiply, skew
-from routh.problem import ImpactProblem
-from routh.status import ModelError, StateError
-from routh.validation import Array, real
+from routh.problem.impact import ImpactProblem
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,7 @@ class Landing:
     lifted: float  # m, by how much the robot was raised (negative: lowered) from where it stood
     moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
     motion: Motion = field(default_factory=Motion)  # besides coming down
+    body: str = ""  # that comes down, where other bodies move too
 
 
 def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:
@@ -178,6 +179,7 @@ class Touchdown:
     held: tuple[str, ...] = field(default=())  # joints
     ground: str = ""  # the one plane that the body can ever meet, if that is known
     doubts: tuple[str, ...] = ()  # why its energy proves nothing about later
+    body: str = ""  # that comes down, where other bodies move too
 
     @cached_property
     def problem(self) -> RobotProblem:
@@ -289,7 +291,6 @@ def held_touchdown(
     seen: Seen,
     *,
     reach: float,
-    equality: Array,
     load: Load,
     held: Sequence[str],
     deepest: float | None = DEEPEST,
@@ -303,7 +304,6 @@ def held_touchdown(
     M : (nv, nv).
     qvel : (nv,).
     seen : contacts of the robot with what does not move, of which those within ``reach`` m are taken.
-    equality : (ne, nv) rows that velocities must be orthogonal to.
     """
     dofs = root.dofs
     own = M[dofs, dofs]
@@ -311,8 +311,6 @@ def held_touchdown(
     v: Array = qvel
     if len(M) > len(own):  # joints that stop at once keep the momentum
         v = np.asarray(np.linalg.solve(own, M[dofs] @ qvel), dtype=np.float64)
-    if np.any(equality[:, dofs]):
-        raise ModelError("model: equality constraints hold its root, so it is not free; wanted a free body")
     kept = seen.dist <= reach
     if not kept.any():
         found = f"the smallest distance is {seen.dist.min():g}" if len(kept) else "nothing is near"

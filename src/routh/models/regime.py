@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.validation import Array, real
+from routh.base.validation import Array, real
 
 #: m: how uneven feet and ground are where nothing else is said.
 UNEVENNESS = 2e-3

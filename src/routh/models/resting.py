@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.validation import Array
+from routh.base.validation import Array
 
 #: Share of the support's size: points nearer than this are one.
 SAME = 1e-6

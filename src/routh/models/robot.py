@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import text, tolerances
-from routh.batch import ImpactBatch, padded
+from routh.base import text, tolerances
+from routh.base.processes import in_processes, parts_of
+from routh.base.status import ModelError, StateError
+from routh.base.text import for_terminal
+from routh.base.validation import Array, frozen, real, real_array
 from routh.models.simultaneity import Rules, time_to_contact
-from routh.problem import ImpactProblem
-from routh.processes import in_processes, parts_of
-from routh.status import ModelError, StateError
-from routh.text import for_terminal
-from routh.validation import Array, frozen, real, real_array
+from routh.problem.batch import ImpactBatch, padded
+from routh.problem.impact import ImpactProblem
 
 
 class UnrepresentedWarning(UserWarning):
@@ -179,7 +179,7 @@ def assemble(
         )
     kept = _simultaneous(rows, basis, v, rules)
     for worst in sorted((row.contact for row in kept), key=lambda contact: (contact.unit, contact.dist)):
-        if not -worst.dist <= rules.most(worst.unit):
+        if not -worst.dist <= rules.most(worst.unit, worst.kind):
             raise StateError(impossible(worst, rules))
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
@@ -194,7 +194,8 @@ def assemble(
 def impossible(worst: RobotContact, rules: Rules) -> str:
     """Why a state cannot be that has this contact or limit."""
     unit, how = worst.unit, "deep" if worst.kind == "contact" else "past its limit"
-    wanted = f"{rules.most(unit):g} {unit} ({'deepest' if unit == 'm' else 'past_limit'}=)"
+    overlap = unit == "m" and worst.kind != "tendon-limit"
+    wanted = f"{rules.most(unit, worst.kind):g} {unit} ({'deepest' if overlap else 'past_limit'}=)"
     return f"impossible state: {worst.name} is {-worst.dist:.3g} {unit} {how}; wanted at most {wanted}"
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
-from routh.problem import ImpactProblem
-from routh.validation import Array, real
+from routh.base import tolerances
+from routh.base.validation import Array, real
+from routh.problem.impact import ImpactProblem
 
 #: s: contacts that close within this time are simultaneous; the order of a contact's duration.
 WINDOW = 5e-3
@@ -102,9 +102,12 @@ class Rules(Simultaneity):
             if getattr(self, field) is not None:
                 real(field, getattr(self, field), at_least=0.0)
 
-    def most(self, unit: str) -> float:
-        """How far a contact or limit whose distance is in m or rad may be past it."""
-        limit = self.deepest if unit == "m" else self.past_limit
+    def most(self, unit: str, kind: str = "contact") -> float:
+        """How far a contact or limit whose distance is in m or rad may be past it.
+
+        A tendon that is too long overlaps with nothing: it is held to ``past_limit``, in m.
+        """
+        limit = self.deepest if unit == "m" and kind != "tendon-limit" else self.past_limit
         return np.inf if limit is None else limit
 
 

@@ -1,5 +1,5 @@
 """Every published figure and table, drawn and compared: one module per paper, one report."""
 
-from routh.reproduce.base import Entry, Exhibit, Row, Settings, entries, exhibit
+from routh.base.lazily import door
 
-__all__ = ["Entry", "Exhibit", "Row", "Settings", "entries", "exhibit"]
+__all__, __getattr__, __dir__ = door(__name__, __file__)

@@ -7,15 +7,15 @@ import math
 import numpy as np
 
 from routh import systems
+from routh.base.validation import Array
 from routh.models.base import State
 from routh.models.planar import PlanarModel
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
+from routh.reproduce.kelvin_voigt import KelvinVoigt, compliant_impact
 from routh.reproduce.sampled import distances, ended, unequal_steps
-from routh.sim.compliant import KelvinVoigt, compliant_impact
 from routh.systems import System
 from routh.systems.hp23 import GRAVITY
-from routh.validation import Array
 from routh.viz import style
 from routh.viz.density import draw_density, limits
 from routh.viz.snapshots import planar

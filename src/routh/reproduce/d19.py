@@ -11,13 +11,13 @@ import time
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.constraints import ElasticFoundation, square_grid
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.d19_program import solve_paper
 from routh.sim import Trajectory
 from routh.systems.d19 import motion_of
-from routh.validation import Array
 from routh.viz import constraints as figures
 from routh.viz.constraints import Line
 

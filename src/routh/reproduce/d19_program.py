@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, DenseOrSparse
 from routh.constraints.friction import SEPARATES, SLIDES, STICKS
-from routh.constraints.solve import ConstraintForces, scatter
+from routh.constraints.solving import ConstraintForces, scatter
 from routh.constraints.springs import least_squares
 from routh.constraints.system import ActingRows, ConstrainedSystem, DenseMass, SparseMass, residuals_of
 from routh.kernels.constraints.data import Modes
 from routh.lcp import convex
-from routh.status import Status
-from routh.validation import Array, DenseOrSparse
 
 
 @dataclass(frozen=True, eq=False)

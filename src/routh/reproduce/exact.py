@@ -9,6 +9,7 @@ import numpy as np
 
 from routh import laws, systems
 from routh.auditing.comparison import Comparison, compare
+from routh.base.validation import Array
 from routh.exact.build import exact_set
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.polytopes import distance_to_hull
@@ -16,7 +17,6 @@ from routh.exact.result import ExactSet, coverage
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.compliant import stiffness_sweep
 from routh.reproduce.sampled import draw
-from routh.validation import Array
 from routh.viz.velocity import velocity_figure
 
 SYSTEMS = {

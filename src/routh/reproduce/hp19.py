@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from routh import systems
-from routh.friction.cones import ContactMode
-from routh.problem import ImpactProblem
+from routh.problem.friction import ContactMode
+from routh.problem.impact import ImpactProblem
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit
 from routh.reproduce.hp23 import QUICK_SAMPLES
 from routh.reproduce.sampled import draw

@@ -24,9 +24,10 @@ from routh.models.planar import PlanarModel
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.sampled import ANY_SOLUTION_CONTACTS, any_solution, draw, joined, unequal_steps
 from routh.reproduce.statements import MEMBERS, SEED, classical_distances, statements
-from routh.sampling import Outcomes, approximation_sample_count, net_bound, sample
+from routh.reproduce.theory import approximation_sample_count, net_bound
+from routh.reproduce.unique import uniqueness
+from routh.sampling import Outcomes, sample
 from routh.sim import Trajectory, simulate, verify
-from routh.step import uniqueness
 from routh.systems import System
 from routh.viz import style
 from routh.viz.explain import barrier_figure, routh_figure, unit_figure

@@ -14,14 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from routh.base import features
+from routh.base.validation import Array
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, euler, general_solver
-from routh.systems import two_body as data
-from routh.two_body import batch, frictionless, hodograph, impact, invariant_directions
-from routh.two_body.api import best_seconds, kernel_seconds
-from routh.validation import Array
 from routh.viz import style
-from routh.viz import two_body as viz
+
+# a feature does not import another one: without it this module has nothing to show
+two_body = features.feature("two_body")
+data, viz = features.feature("two_body.systems"), features.feature("two_body.pictures")
+batch, frictionless, hodograph, impact = (
+    getattr(two_body, name) for name in ("batch", "frictionless", "hodograph", "impact")
+)
+invariant_directions = two_body.invariant_directions
+best_seconds, kernel_seconds = (
+    getattr(features.feature("two_body.api"), name) for name in ("best_seconds", "kernel_seconds")
+)
 
 ICOSAHEDRON = (data.ICOSAHEDRON_W, data.ICOSAHEDRON_V, 0.8, 0.95)
 BOWLING = (data.BOWLING_W, data.BOWLING_V, 0.7, 0.7)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
-from routh.two_body import invariant_directions
-from routh.validation import Array
+from routh.base import features
+from routh.base.validation import Array
 
 #: Event l, JW17 section 6: the cross product of gamma and gamma' is "zero", here below this, m^2 / (s^2 N s).
 #: The paper does not say below what; this number gives both counts of the bowling collision.
@@ -93,7 +93,7 @@ class _Contact:
         if math.hypot(*need) <= self.mu:
             self.follow_line((-float(need[0]), -float(need[1])))
             return
-        found = invariant_directions(self.W, self.mu)
+        found = features.feature("two_body").invariant_directions(self.W, self.mu)
         x, y = found.vectors[found.centrifugal][0]  # JW17 Theorem 5 iv: there is exactly one
         self.follow_line((-self.mu * float(x), -self.mu * float(y)))
 

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from routh import systems
-from routh.problem import ImpactProblem
-from routh.status import MissingExtraError
-from routh.validation import Array
+from routh.base.status import MissingExtraError
+from routh.base.validation import Array
+from routh.problem.impact import ImpactProblem
 
 SYSTEMS = (
     "rocking-block",

@@ -24,11 +24,11 @@ from importlib.metadata import version
 from pathlib import Path
 
 import routh
+from routh.base.status import MissingExtraError
+from routh.base.storage import write_text
+from routh.base.text import for_html
 from routh.reproduce.base import Entry, Row, Settings, entries
 from routh.reproduce.verdicts import PAPERS, counted, statements
-from routh.status import MissingExtraError
-from routh.storage import write_text
-from routh.text import for_html
 from routh.viz import pages, style
 
 QUICK = (

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 
+from routh.base.validation import Array, Options
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.reproduce.base import Settings
 from routh.sampling import Outcomes, sample
 from routh.step import PolyhedralStep, StepResult
-from routh.validation import Array, Options
 
 SCALES = (1.0, 0.1, 0.01)  # of the step of the contacts that lag behind
 ANY_SOLUTION_CONTACTS = 2  # all solutions of a step are enumerated up to here

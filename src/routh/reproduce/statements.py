@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from routh.auditing.comparison import sequences, simultaneous_solutions
-from routh.friction.cones import ContactMode
+from routh.problem.friction import ContactMode
 from routh.reproduce.sampled import distances, ended
 from routh.sampling import Outcomes, sample
 from routh.sampling.path_residual import path_residual

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 
-from routh.status import MissingExtraError
+from routh.base.status import MissingExtraError
 
 PAPERS = ("HP23", "HP19", "JW17", "D19")  # in this order
 Number = float | str

@@ -1,51 +1,5 @@
 """Acting on sets: worst cases, what holds in every outcome, designs, parameters from measurements."""
 
-from routh.identification.bodies import TossedBox as TossedBox
-from routh.identification.bodies import TossedModel as TossedModel
-from routh.identification.identify import Estimate as Estimate
-from routh.identification.identify import Identified as Identified
-from routh.identification.identify import identify as identify
-from routh.identification.identify import score_impacts as score_impacts
-from routh.identification.identify import scores_table as scores_table
-from routh.identification.impacts import MeasuredImpacts as MeasuredImpacts
-from routh.identification.scores import Scores as Scores
-from routh.robust.candidates import Constraint as Constraint
-from routh.robust.candidates import same_feet as same_feet
-from routh.robust.designs import Design as Design
-from routh.robust.designs import Designed as Designed
-from routh.robust.designs import design as design
-from routh.robust.feet import StandingProblem as StandingProblem
-from routh.robust.feet import no_tipping as no_tipping
-from routh.robust.feet import standing_problem as standing_problem
-from routh.robust.feet import tipping_ratio as tipping_ratio
-from routh.robust.guarantees import Answer as Answer
-from routh.robust.guarantees import Guarantee as Guarantee
-from routh.robust.guarantees import Guarantees as Guarantees
-from routh.robust.guarantees import holds as holds
-from routh.robust.objectives import Linear as Linear
-from routh.robust.objectives import Objective as Objective
-from routh.robust.objectives import Own as Own
-from routh.robust.objectives import Quadratic as Quadratic
-from routh.robust.region import SafeRegion as SafeRegion
-from routh.robust.region import safe_region as safe_region
-from routh.robust.return_maps import Compass as Compass
-from routh.robust.return_maps import Gait as Gait
-from routh.robust.return_maps import ReturnMap as ReturnMap
-from routh.robust.return_maps import Rolling as Rolling
-from routh.robust.return_maps import StepTaken as StepTaken
-from routh.robust.return_maps import Wheel as Wheel
-from routh.robust.return_maps import keeps_rolling as keeps_rolling
-from routh.robust.return_maps import return_map as return_map
-from routh.robust.sensitivity import Sensitivity as Sensitivity
-from routh.robust.sensitivity import sensitivity as sensitivity
-from routh.robust.support import Edge as Edge
-from routh.robust.support import Support as Support
-from routh.robust.tipping import Tipping as Tipping
-from routh.robust.tipping import Tippings as Tippings
-from routh.robust.tipping import tipping as tipping
-from routh.robust.worst import WorstCase as WorstCase
-from routh.robust.worst import WorstCases as WorstCases
-from routh.robust.worst import worst_case as worst_case
-from routh.robust.worst import worst_cases as worst_cases
+from routh.base.lazily import door
 
-__all__ = sorted(name for name, value in vars().items() if callable(value) and name[0] != "_")
+__all__, __getattr__, __dir__ = door(__name__, __file__)

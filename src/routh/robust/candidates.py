@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import StateError
+from routh.base.validation import Array, Options, real, real_array
 from routh.models.landings import Landing, Posture
 from routh.models.robot import NoContactError, RobotProblem
-from routh.problem import ImpactProblem
-from routh.status import StateError
-from routh.validation import Array, Options, real, real_array
+from routh.problem.impact import ImpactProblem
 
 T = TypeVar("T")
 
@@ -43,6 +43,7 @@ class Constraint:
     name: str = "constraint"
     also: Callable[[Any], bool] | None = None  # what must be true besides, which optimisers are not told
     of_posture: Callable[[Array], ArrayLike] | None = None  # the function from qpos (nq,) alone, not landed
+    surely: Callable[[Any], bool] | None = None  # asked of the answer: whether it holds with other samples
 
     def values(self, made: Made) -> Array:
         """Of one landing, (k,)."""
@@ -55,6 +56,10 @@ class Constraint:
         value = self.values(made)
         off = np.maximum(np.maximum(self.low - value, value - self.high), 0.0)
         return float(np.max(off, initial=0.0)) / self.within if np.all(np.isfinite(off)) else np.inf
+
+    def is_sure(self, made: Made) -> bool:
+        """Whether it is kept, with other and more samples than those of the search."""
+        return self.violation(made) <= 1.0 and (self.surely is None or self.surely(made))
 
 
 def same_feet(landing: Landing, *, within: float = 1e-6) -> Constraint:
@@ -194,11 +199,11 @@ def _posed(
     model: Any = landing.model
     restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
     options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
-    options["motion"] = landing.motion
+    options |= {"motion": landing.motion, "body": landing.body or None}
     if any(restitution.values()):
         options["restitution"] = restitution
     data, _ = starting_pose(model, qpos=landing.qpos)
-    root = find_root(model, data)
+    root = find_root(model, data, options["body"])
 
     def posture(**point: float) -> Posture:
         turns = {name: point.pop(name) for name in POSE if name in point}

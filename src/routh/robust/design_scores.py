@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.problem import ImpactProblem
+from routh.base.status import RouthError, Status
+from routh.base.validation import Array, choice
+from routh.problem.impact import ImpactProblem
 from routh.robust.feet import standing, tipping_ratio
 from routh.robust.objectives import Quadratic
-from routh.robust.sensitivity import sensitivity
+from routh.robust.sensitivities import sensitivity
 from routh.robust.worst import Wanted, worst_case
 from routh.sampling import sample
 from routh.sampling.ambiguity import measure_ambiguity
 from routh.sampling.events import select
 from routh.sampling.outcomes import Outcomes
-from routh.status import RouthError, Status
-from routh.validation import Array, choice
 
 Slopes = dict[str, Array]  # field of the problem -> derivative, shaped like the field
 _FIELDS = ("v", "M", "Jn", "Jt", "mu")

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import NonlinearConstraint, minimize
 
+from routh.base.progress import counted
+from routh.base.results import Column, Drawable, Tabular
+from routh.base.status import Status
+from routh.base.validation import Array, Options, choice, integer
 from routh.models.landings import Landing
-from routh.problem import ImpactProblem
-from routh.progress import counted
-from routh.results import Column, Drawable, Tabular
+from routh.problem.impact import ImpactProblem
 from routh.robust.candidates import Choices, Constraint, Made, Maker, Name, problem_of
 from routh.robust.design_scores import ParameterScore, Score, make_score
+from routh.robust.least import least_share
 from routh.robust.worst import Wanted
 from routh.sampling.outcomes import Outcomes
-from routh.status import Status
-from routh.validation import Array, Options, choice, integer
 
-METHODS = ("auto", "gradient", "search")
+METHODS = ("auto", "gradient", "search", "bisection")
 _CHECK_SEED = 0x5EED  # added to the seed: samples that the search has never seen
 _ROUNDS = 12  # of Newton's method onto the constraints
 _CHORDS = 3  # rounds with one Jacobian
@@ -33,6 +34,7 @@ _RANK = 1e-6  # singular values below this share of the largest are none: feet o
 _STEP = 1e-4  # share of a range: step of differences of models (their distances are known to 1e-6 m)
 _DRAWN = 20  # designs looked at for each one to begin with
 _FAR = 1e3  # value of a constraint where there is no landing
+_ASKED = 40  # designs that are asked whether they surely keep the constraints, the best first
 _RADIUS = 0.2, 1e-3  # share of the ranges: trust region of the derivative-free method, first and last
 
 
@@ -51,7 +53,7 @@ class Tried:
     x: Array  # (d,)
     value: float  # NaN where there is no such landing
     violation: float  # of all constraints, in units of what they allow: kept up to 1
-    by: str  # "start", "gradient" or "search"
+    by: str  # "start", "gradient", "search" or "bisection"
 
 
 @dataclass
@@ -275,20 +277,21 @@ class Designed:
 class Design(Drawable, Tabular):
     """What a design was and has become, and everything that was tried on the way.
 
-    ``status`` is SOLVED where the optimisers came to their end from every start, INCOMPLETE where evaluations
-    ran out first, there was no slope to follow, or they gave up. Neither says that no better design exists:
-    the search is local, from ``starts`` designs.
+    ``status`` is SOLVED where the optimisers came to their end from every start and the design keeps its
+    constraints with other samples, too; INCOMPLETE for a ``reason``. Neither says that no better design
+    exists: the search is local, from ``starts`` designs.
     """
 
     objective: str
     before: Designed
-    after: Designed  # the best that keeps all constraints; the one before where none is better
+    after: Designed  # the best that surely keeps all constraints; the one before where none does
     values: Array = field(repr=False)  # (k,) scores in the order of evaluation; NaN: no such landing
     points: Array = field(repr=False)  # (k, d)
     violations: Array = field(repr=False)  # (k,) kept up to 1
-    by: tuple[str, ...] = field(repr=False)  # (k,) "start", "gradient" or "search"
+    by: tuple[str, ...] = field(repr=False)  # (k,) "start", "gradient", "search" or "bisection"
     status: Status
     samples: tuple[int, int]  # of each evaluation, and of the check
+    reason: str = ""  # why the status is not SOLVED
 
     @property
     def evaluations(self) -> int:
@@ -308,7 +311,7 @@ class Design(Drawable, Tabular):
     def __repr__(self) -> str:
         return (
             f"Design({self.objective}: {self.before.checked:.3g} before, {self.after.checked:.3g} after, "
-            f"evaluations={self.evaluations}, {self.status.name})"
+            f"evaluations={self.evaluations}, {self.status.name}{': ' if self.reason else ''}{self.reason})"
         )
 
     def _facts(self) -> list[tuple[object, ...]]:
@@ -363,7 +366,8 @@ def design(
     constraints : `Constraint`; `same_feet(landing)` keeps the feet where they are.
     start : where to begin; by default the landing's own posture, for a function the middle of the bounds.
     method : "gradient" (SLSQP with slopes of the samples: `Outcomes.vjp`, `routh.robust.sensitivity`),
-        "search" (COBYQA, without slopes), or "auto": gradients where they exist, then search.
+        "search" (COBYQA, without slopes), "bisection" (of one number, which is itself the objective), or
+        "auto": bisection where that is so, else gradients where they exist, then search.
     starts : how many designs to begin with: the first, and others spread over the bounds.
     evaluations : how many designs may be tried in all.
     n : samples of each evaluation.
@@ -375,7 +379,7 @@ def design(
     Design
         Before and after, every evaluation, whether the search came to its end.
     """
-    choice("method", method, METHODS)
+    how = choice("method", method, METHODS)
     count = integer("starts", starts, at_least=1)
     most = integer("evaluations", evaluations, at_least=2)
     score = make_score(
@@ -386,11 +390,24 @@ def design(
     with counted(most, "designs at most") as search.watch:
         first = search.begin()
         begins, ended = [able.share(able.start), *other_starts(search, count - 1, seed)], True
-        for k, u in enumerate(begins):
-            search.most = most * (k + 1) // len(begins)
-            _follow(search, u, method)
-            ended = ended and search.ended
-    best = search.best() or first
+        alone = isinstance(score, ParameterScore) and len(able.names) == 1 and not search.held
+        if how == "bisection" and not alone:
+            raise ValueError("method: got 'bisection'; wanted one name in over, which is the objective")
+        if alone and constraints and how in ("auto", "bisection"):
+            ended = _bisect(search)
+        else:
+            for k, u in enumerate(begins):
+                search.most = most * (k + 1) // len(begins)
+                _follow(search, u, how)
+                ended = ended and search.ended
+    best, sure = _surest(search, first)
+    spent = len(search.tried) >= search.most
+    reasons = {
+        "no design that was tried surely keeps the constraints": not sure,
+        "the evaluations ran out": not ended and spent,
+        "the optimiser gave up or had no slope to follow": not ended and not spent,
+    }
+    reason = next((why for why, so in reasons.items() if so), "")
     search.score = make_score(objective, of, integer("check", check, at_least=2), seed + _CHECK_SEED)
 
     def designed(one: Tried) -> Designed:
@@ -407,9 +424,41 @@ def design(
         np.array([one.x for one in search.tried]),
         np.array([one.violation for one in search.tried]),
         tuple(one.by for one in search.tried),
-        Status.SOLVED if ended else Status.INCOMPLETE,
+        Status.INCOMPLETE if reason else Status.SOLVED,
         (n, check),
+        reason,
     )
+
+
+def _bisect(search: Search) -> bool:
+    """The least (or largest) number from which on the constraints surely hold; whether it came to its end."""
+    search.by = "bisection"
+    upwards = isinstance(search.score, ParameterScore) and search.score.sign < 0.0
+
+    def holds(share: float) -> bool:
+        u = np.array([1.0 - share if upwards else share])
+        search.tell(u)
+        made, x = search.made(u), search.choices.at(u)
+        if made is not None and all(constraint.is_sure(made) for constraint in search.constraints):
+            return True
+        for k, one in enumerate(search.tried):
+            if np.array_equal(one.x, x):
+                search.tried[k] = replace(one, violation=np.inf)
+        return False
+
+    with suppress(_SpentError):
+        return least_share(holds) is not None
+    return False
+
+
+def _surest(search: Search, first: Tried) -> tuple[Tried, bool]:
+    """The least score of those tried that keep the constraints with other samples; else the first one."""
+    kept = [one for one in search.tried if one.violation <= 1.0 and np.isfinite(one.value)]
+    for one in sorted(kept, key=lambda one: one.value)[:_ASKED]:
+        made = search.choices.make(one.x)
+        if made is not None and all(constraint.is_sure(made) for constraint in search.constraints):
+            return one, True
+    return first, False
 
 
 def _follow(search: Search, u: Array, method: str) -> None:

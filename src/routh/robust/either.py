@@ -12,13 +12,13 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, Options, real
 from routh.exact.result import ExactSet
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.robust.worst import WorstCase, WorstOptions
 from routh.sampling import sample
-from routh.status import Status
-from routh.validation import Array, Options, real
 
 _SAMPLES = 2**13  # as in `worst_case` in space
 

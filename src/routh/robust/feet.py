@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
+from routh.base.status import Status
+from routh.base.validation import Array, Options, integer, real
 from routh.compiling.foreign import Foreign
-from routh.models.drop import landing_of, touchdowns
 from routh.models.landings import Landing
 from routh.models.robot import RobotProblem
-from routh.problem import ImpactProblem
+from routh.models.robots.drop import landing_of, touchdowns
+from routh.problem.impact import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.support import Support, support_of
-from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.robust.touchdowns import restitution_at, restitution_given
+from routh.robust.verdicts import MOST, SAMPLES, short
 from routh.sampling import sample
 from routh.sampling.outcomes import Outcomes
-from routh.status import Status
-from routh.validation import Array, integer, real
+
+_SEEDS = 3  # with which the answer of a design must keep the limit
 
 
 class StandingProblem(RobotProblem):
@@ -47,7 +53,8 @@ def standing_problem(
     """
     model: Foreign = landing.model
     state = landing.qpos[None], landing.qvel[None]
-    down = next(iter(touchdowns(model, *state, window=landing.window, **options)))
+    named: Options = {"body": landing.body, **options} if landing.body else dict(options)
+    down = next(iter(touchdowns(model, *state, window=landing.window, **named)))
     if isinstance(down, ValueError):
         raise down
     support = support_of(down, unevenness)
@@ -59,7 +66,7 @@ def standing_problem(
 def touchdown_problem(
     file: str, *, restitution: str | float = "contact", **point: Foreign
 ) -> StandingProblem | None:
-    """`routh.models.drop.landing_problem` for the measure "tipping"; None where there is no support."""
+    """`landing_problem` of `routh.models` for the measure "tipping"; None where there is no support."""
     found = landing_of(file, **point)
     if found is None:
         return None
@@ -94,13 +101,33 @@ def no_tipping(
 ) -> Constraint:
     """A constraint for `routh.robust.design`: no sampled outcome is above ``limit`` of a critical rate.
 
-    The design is made of landings, or of what `standing_problem` makes of them.
+    The design is made of landings, or of what `standing_problem` makes of them. The answer has to keep it
+    with three seeds, and as surely as `routh.robust.tipping` says go.
     """
     count, most = integer("samples", samples, at_least=1), real("limit", limit, above=0.0)
 
-    def worst(made: Made) -> float:
+    def worst(made: Made, n: int = count, other: int = 0) -> float:
         problem = standing_problem(made) if isinstance(made, Landing) else made
         assert problem is not None
-        return tipping_ratio(sample(standing(problem), count, rates="extreme", seed=seed))
+        return tipping_ratio(sample(standing(problem), n, rates="extreme", seed=seed + other))
 
-    return Constraint(worst, -np.inf, most, within=within, name="no tipping")
+    def surely(made: Made) -> bool:
+        def share(other: int, n: int) -> float:
+            return worst(made, n, other) / most
+
+        return all(_is_go(partial(share, other)) for other in range(_SEEDS))
+
+    return Constraint(worst, -np.inf, most, within=within, name="no tipping", surely=surely)
+
+
+def _is_go(worst: Callable[[int], float]) -> bool:
+    """Whether the worst ratio of enough samples is so far below 1 that no more are needed."""
+    n = SAMPLES
+    while n <= MOST:
+        ratio = worst(n)
+        if not ratio <= 1.0:
+            return False
+        if ratio <= 1.0 - short(n):
+            return True
+        n *= 2
+    return False

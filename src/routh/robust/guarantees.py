@@ -9,12 +9,12 @@ from typing import Unpack, overload
 
 import numpy as np
 
-from routh.batch import ImpactBatch
-from routh.problem import ImpactProblem
+from routh.base.status import Status
+from routh.base.validation import integer, real
+from routh.problem.batch import ImpactBatch
+from routh.problem.impact import ImpactProblem
 from routh.robust.either import least_separation
 from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case, worst_of_row
-from routh.status import Status
-from routh.validation import integer, real
 
 Conditions = Mapping[str | tuple[str, ...], float | tuple[Wanted, float]]
 

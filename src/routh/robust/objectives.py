@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.problem import ImpactProblem
+from routh.base.validation import Array, real_array
+from routh.problem.impact import ImpactProblem
 from routh.sampling.ambiguity import Direction, as_functional
-from routh.validation import Array, real_array
 
 _STEP = 6e-6  # share of the speed: step of differences, where an objective has no gradient of its own
 _SLACK = 1e-12  # share of the largest eigenvalue by which a quadratic may fail to be convex, by rounding

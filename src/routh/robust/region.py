@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from routh.batch import ImpactBatch
-from routh.models.drop import landing, touchdowns
+from routh.base.results import Column, Drawable, Tabular
+from routh.base.status import Status
+from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import MOTION, Landing, Motion
 from routh.models.robot import UnrepresentedWarning
+from routh.models.robots.drop import landing, touchdowns
 from routh.models.simultaneity import WINDOW
-from routh.problem import ImpactProblem
-from routh.results import Column, Drawable, Tabular
+from routh.problem.batch import ImpactBatch
+from routh.problem.impact import ImpactProblem
 from routh.robust.support import support_of
-from routh.robust.tipping import SAMPLES, restitution_at, restitution_given
+from routh.robust.touchdowns import restitution_at, restitution_given
+from routh.robust.verdicts import SAMPLES
 from routh.sampling import sample
-from routh.status import Status
-from routh.validation import Array, Options, integer, real
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -45,7 +46,9 @@ class SafeRegion(Drawable, Tabular):
     begins: Array = field(repr=False)  # (k, h, j) m/s: speeds from which on slope j holds; infinite: unused
     slope: Array = field(repr=False)  # (k, h, j) ratio per m/s
     fastest: float  # m/s: up to which contacts were looked for
-    status: np.ndarray = field(repr=False)  # (k, h) int8, SOLVED, or NUMERICAL where no sample ended
+    status: np.ndarray = field(
+        repr=False
+    )  # (k, h) int8, SOLVED; NUMERICAL where no sample ended; OUT_OF_TIME
     landing: Landing = field(repr=False)  # the posture
 
     def ratios(self, speed: Array) -> Array:
@@ -137,6 +140,7 @@ def safe_region(
     facets: int | None = None,
     seed: int = 0,
     threads: int | None = None,
+    budget: float | None = None,
     **posture: Any,
 ) -> SafeRegion:
     """The touch-down speeds, down and sideways, at which no outcome turns a body over.
@@ -149,8 +153,8 @@ def safe_region(
     directions : how many, from straight down to ``steepest``.
     steepest : rad from straight down.
     fastest : m/s: no faster touch-down is looked at.
-    window, restitution, unevenness, samples, rates, friction, facets, seed, threads : as in
-        `routh.robust.tipping`.
+    window, restitution, unevenness, samples, rates, friction, facets, seed, threads, budget : as in
+        `routh.robust.tipping`; what is not drawn in time has Status.OUT_OF_TIME.
     posture : of `routh.models.landing`: roll, pitch, yaw, joints and so on. Angular rates are zero.
     """
     for name in (*MOTION, "joint_velocities", "drop"):
@@ -166,7 +170,8 @@ def safe_region(
     with warnings.catch_warnings():  # touch-downs tell it
         warnings.simplefilter("ignore", UnrepresentedWarning)
         stood = landing(model, drop=top, window=window, **posture)
-    options = {name: posture[name] for name in ("ground", "points", "geometry", "mu") if name in posture}
+    names = ("ground", "points", "geometry", "mu", "body")
+    options = {name: posture[name] for name in names if posture.get(name) is not None}
     found = next(iter(touchdowns(model, stood.qpos[None], stood.qvel[None], window=window, **options)))
     if isinstance(found, ValueError):
         raise found
@@ -177,6 +182,8 @@ def safe_region(
     problems: list[ImpactProblem] = []
     places: list[tuple[int, int, int]] = []
     for (i, a), (j, psi) in product(enumerate(angle), enumerate(around)):
+        if i == 0 and j > 0:  # straight down every heading is the same
+            continue
         v = found.velocity(float(np.cos(a)), Motion(float(np.sin(a)), float(psi)))
         closing = found.closing(v, uneven)  # s, at 1 m/s
         joins = np.where(closing > 0.0, closing / max(window, 1e-300), 0.0)  # from this speed on, m/s
@@ -186,14 +193,17 @@ def safe_region(
             problems.append(found.impact(counting, restitution_at(found, counting, elastic), v))
             places.append((i, j, m))
     begins = begins[..., : max(m for _, _, m in places) + 1]
-    drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
+    drawing: Options = {"rates": rates, "friction": friction, "facets": facets, "budget": budget}
     drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)
     slope = np.full(begins.shape, -np.inf)
     status = np.zeros(begins.shape[:2], dtype=np.int8)
     for row, place in enumerate(places):
         ended = drawn.status[row] <= Status.NO_IMPACT
-        if ended.any():
+        if (drawn.status[row] == Status.OUT_OF_TIME).any():
+            slope[place], status[place[:2]] = np.nan, Status.OUT_OF_TIME
+        elif ended.any():
             slope[place] = support.ratios(drawn.v[row][ended, : problems[row].nv]).max()
         else:
             slope[place], status[place[:2]] = np.nan, Status.NUMERICAL
+    begins[0, 1:], slope[0, 1:], status[0, 1:] = begins[0, 0], slope[0, 0], status[0, 0]
     return SafeRegion(angle, around, begins, slope, top, status, stood)

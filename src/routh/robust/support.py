@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.models.landings import SLOPE, Touchdown
 from routh.models.resting import SAME, Rest
-from routh.validation import Array
 
 _FLAT = 1e-3  # share of the support's size up to which its points are on one plane of the ground
 _LEVEL = 1e-6  # slope (rad) of level ground: sliding a kilometre on it gains as much as a rise of 1 mm

@@ -16,19 +16,19 @@ from typing import TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
+from routh.base.results import Column, ImpactPath, PathKind, Tabular
+from routh.base.status import CapacityError, Status
+from routh.base.validation import Array, Options, choice, integer, real
 from routh.bounds import EnergyBound, outer_bound
 from routh.exact.polytopes import Vertex
 from routh.exact.result import ExactSet
-from routh.problem import ImpactProblem
-from routh.results import Column, ImpactPath, PathKind, Tabular
+from routh.problem.batch import ImpactBatch
+from routh.problem.impact import ImpactProblem
 from routh.robust.objectives import Linear, Objective, Own, as_objective
 from routh.sampling import sample
 from routh.sampling.ambiguity import Direction
 from routh.sampling.fill import fill
 from routh.sampling.outcomes import Outcomes
-from routh.status import CapacityError, Status
-from routh.validation import Array, Options, choice, integer, real
 
 Wanted = Objective | Direction | Callable[[Array], ArrayLike]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,23 +10,23 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
-from routh.friction.cones import friction_polygon
+from routh.base import features
+from routh.base.rng import uniforms
+from routh.base.status import Status
+from routh.base.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.algorithm1.sampling import run, run_rows
 from routh.kernels.algorithm1.work import Draw, Samples
 from routh.kernels.common.arrays import Outputs
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
-from routh.problem import ImpactProblem
-from routh.problem_rows import Rows
-from routh.rng import uniforms
+from routh.problem.batch import ImpactBatch
+from routh.problem.friction import facet_directions, friction_polygon
+from routh.problem.impact import ImpactProblem
+from routh.problem.rows import Rows
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import batch_outputs, draw_rows, finished
+from routh.sampling.batch_events import batch_outputs, draw_rows, finished
 from routh.sampling.outcomes import Outcomes, with_jams
-from routh.sampling.theory import psi
-from routh.status import Status
 from routh.step import make_step
-from routh.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
 
 SOBOL_STEPS = 8  # of a sample that have dimensions of their own; later ones draw from the generator
 REDRAWN = 16  # failed samples that are drawn again by the readable solver; others keep their status
@@ -268,7 +267,8 @@ def sample_batch(
     told |= {"method": "algorithm1", "step": None if step is None else np.asarray(step).tolist()}
     deadline = deadline_of(budget)
     if device == "cuda":
-        return _on_gpu(batch, draw, options, told, deadline)
+        polygons = {nt: _polygon(nt, options) for nt in (1, 2)}
+        return features.device("cuda").step_batch_outcomes(batch, draw, polygons, told, deadline)
     found = batch_outputs(batch, n)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
@@ -298,18 +298,10 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
     return np.array(np.broadcast_to(given, (1, nc) if given.ndim < 2 else (rows, nc)))
 
 
-def _on_gpu(
-    batch: ImpactBatch, draw: Draw, options: Options, told: Options, deadline: float
-) -> BatchOutcomes:
-    from routh.kernels.algorithm1.gpu import StepSampler
-    from routh.kernels.gpu.events import run_batch
-    from routh.sampling.gpu import begun, ended
-
-    problems, outputs = begun(batch, draw.n)
-    limit = None if deadline == math.inf else deadline
-    for nt in (1, 2):
-        wanted = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt)
-        if wanted.any():
-            sampler = StepSampler(draw, batch.nc, _polygon(nt, options))
-            run_batch(problems, wanted, outputs, sampler, draw.row, limit)
-    return ended(batch, problems, outputs, told)
+def psi(problem: ImpactProblem, facets: int | None = None) -> float:
+    """Algorithm 2's constant: ``sigma_max(M^-1 Jbar^T) m (1 + max mu) + 1``."""
+    directions = facet_directions(problem.nt, facets)
+    along = np.einsum("kt,itv->ikv", directions, problem.Jt).reshape(-1, problem.nv)
+    stacked = np.vstack([problem.Jn, along])
+    largest = float(np.linalg.norm(problem.solve_mass(stacked.T), 2))
+    return largest * problem.nc * (1.0 + float(problem.mu.max())) + 1.0

@@ -9,9 +9,9 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
-from routh.problem import ImpactProblem
-from routh.validation import Array, integer, real_array
+from routh.base import tolerances
+from routh.base.validation import Array, integer, real_array
+from routh.problem.impact import ImpactProblem
 
 # Pairs of outcomes that the search for the diameter may look at: a second or so.
 _PAIR_BUDGET = 2**28

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import ContactMode
-from routh.problem import ImpactProblem
-from routh.results import DIRECTIONS
+from routh.base import tolerances
+from routh.base.results import DIRECTIONS
+from routh.base.status import Status
+from routh.base.text import by_body, for_terminal, listed, toucher
+from routh.base.validation import Array, Options, real
+from routh.problem.friction import ContactMode
+from routh.problem.impact import ImpactProblem
 from routh.sampling.ambiguity import Sampled, distinct, farthest_pair
-from routh.status import Status
-from routh.text import by_body, for_terminal, listed, toucher
-from routh.validation import Array, Options, real
 
 #: Combinations of contact modes that differ by velocities below this share of the speed are told as one.
 SAME_MODE = 1e-3

@@ -10,19 +10,19 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
-from routh.batch import ImpactBatch
+from routh.base import tolerances
+from routh.base.results import DIRECTIONS, Column, ImpactPath, Tabular
+from routh.base.status import Status
+from routh.base.storage import Stored
+from routh.base.validation import Array, Options, real_array
 from routh.kernels.common.judge import ABSENT, diameters, energies, judge
-from routh.problem_rows import scratch
-from routh.results import DIRECTIONS, Column, ImpactPath, Tabular
+from routh.problem.batch import ImpactBatch
+from routh.problem.rows import scratch
 from routh.sampling.ambiguity import as_functional, measure_ambiguity
 from routh.sampling.outcomes import DATA, Outcomes, are_outcomes, check_arrays, status_counts
-from routh.status import Status
-from routh.storage import Stored
-from routh.validation import Array, Options, real_array
 
 _KEPT = ("v", "impulse", "steps", "status", "residual", "error", "stored", "returned")
-_FEW = 256  # samples of a row up to which all pairs are compared
+FEW = 256  # samples of a row up to which all pairs are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class BatchOutcomes(Tabular, Stored):
 
     @property
     def modes(self) -> np.ndarray:
-        """What contacts do after, (rows, n, nc) int8, see `routh.friction.ContactMode`; -1: no contact."""
+        """What contacts do after, (rows, n, nc) int8 of `ContactMode`; -1: no contact."""
         return self._judged[1]
 
     @property
@@ -131,7 +131,7 @@ class BatchOutcomes(Tabular, Stored):
         found = np.full(len(self), np.nan)
         found[np.isin(self.batch.status, (Status.NO_CONTACT, Status.NO_IMPACT))] = 0.0
         impacts = self.batch.status == Status.SOLVED
-        if self.status.shape[1] > _FEW:
+        if self.status.shape[1] > FEW:
             for row in np.flatnonzero(impacts):
                 found[row] = measure_ambiguity(self[int(row)]).score
             return found

@@ -1,12 +1,12 @@
 """Derivatives of outcomes by the data of the impact, with all decisions of the samples held fixed.
 
 A sample drawn by events is a chain of pieces. Its decisions are who pushes in each piece and at which
-relative rates (in the problem's own units, `routh.problem.Scaling`), who sticks, slides and which way, which
-event ends a piece, and at which share of the way to it a piece is cut short. For these the velocity after is
-a smooth function of M, Jn, Jt, mu, v and the restitution; the derivative here is that function's, exact, by
-one pass backwards along the pieces (`routh.kernels.gradients.reverse`). Since rates and shares have no
-units, the outcome of fixed decisions is homogeneous of degree one in v, so ``jacobian["v"] @ v`` is the
-velocity after.
+relative rates (in the problem's own units, `routh.problem.impact.Scaling`), who sticks, slides and which
+way, which event ends a piece, and at which share of the way to it a piece is cut short. For these the
+velocity after is a smooth function of M, Jn, Jt, mu, v and the restitution; the derivative here is that
+function's, exact, by one pass backwards along the pieces (`routh.kernels.gradients.reverse`). Since rates and
+shares have no units, the outcome of fixed decisions is homogeneous of degree one in v, so
+``jacobian["v"] @ v`` is the velocity after.
 
 In order: the samples of one impact (`pull`), those of a batch (`pull_batch`), rows of one size together, and
 one-sided samples at a change of piece (`pull_beside`).
@@ -20,19 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from routh.batch import ImpactBatch
-from routh.friction.cones import facet_directions
+from routh.base.status import Status
+from routh.base.validation import Array, Options, choice, count_that_fits, real, real_array
 from routh.kernels.common.arrays import Draw, as_rows, prepared
 from routh.kernels.events import TOLERANCE, Rates
 from routh.kernels.gradients.pullback import frames_of, raise_cotangents
 from routh.kernels.gradients.run import MU, RESTITUTION, TANGENTS, Bars, J, M, Task, run
-from routh.problem import ImpactProblem
-from routh.problem_rows import Problems
+from routh.problem.batch import ImpactBatch
+from routh.problem.friction import facet_directions
+from routh.problem.impact import ImpactProblem
+from routh.problem.rows import Problems
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import DATA, Outcomes
 from routh.sampling.settings import keys_of, redraw
-from routh.status import Status
-from routh.validation import Array, Options, choice, count_that_fits, real, real_array
 
 #: Samples that come nearer than this to a change of piece are told to be one-sided. Without units.
 NEAR = 1e-9

@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import ImpactPath
+from routh.base.status import Status
+from routh.base.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.common.arrays import Outputs, make_rows
 from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
-from routh.problem import ENERGETIC, ImpactProblem, no_impact
-from routh.results import ImpactPath
+from routh.problem.impact import ENERGETIC, ImpactProblem, no_impact
 from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.settings import make_settings
 from routh.sampling.status_sequences import Polisher, Walk, climb
-from routh.status import Status
-from routh.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 
 EVENTS = 48  # events of a sample that have keys of their own; later ones draw by seed and sample
 

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
-from routh.friction.cones import ContactMode
-from routh.friction.pointedness import is_pointed
-from routh.laws.set_valued import spread_choice as spread_choice
-from routh.problem import FIELDS, ImpactProblem, names_from, soon_sentence
-from routh.results import DIRECTIONS, Column, Drawable, ImpactPath, Tabular
+from routh.base import tolerances
+from routh.base.results import DIRECTIONS, Column, Drawable, ImpactPath, Tabular
+from routh.base.status import Status
+from routh.base.storage import MAX_BYTES, read_arrays, write_arrays
+from routh.base.text import for_terminal, percent
+from routh.base.validation import Array, Options, real, real_array
+from routh.problem.friction import ContactMode
+from routh.problem.impact import FIELDS, ImpactProblem, names_from, soon_sentence
+from routh.problem.pointedness import is_pointed
 from routh.sampling.ambiguity import (
     Direction,
     Extreme,
@@ -37,10 +40,6 @@ from routh.sampling.answers import (
     nothing_approaches,
     numbers_beside,
 )
-from routh.status import Status
-from routh.storage import MAX_BYTES, read_arrays, write_arrays
-from routh.text import for_terminal, percent
-from routh.validation import Array, Options, real, real_array
 
 DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
 
@@ -202,7 +201,7 @@ class Outcomes(Drawable, Tabular):
 
     @cached_property
     def modes(self) -> np.ndarray:
-        """What each contact does after, (n, nc) int8, see `routh.friction.ContactMode`."""
+        """What each contact does after, (n, nc) int8, see `routh.problem.friction.ContactMode`."""
         return contact_modes(self.problem, self.v)
 
     def summary(self, threshold: float = 0.0) -> list[ModeRow]:

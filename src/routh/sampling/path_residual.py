@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import tolerances
-from routh.problem import POISSON, ImpactProblem
-from routh.results import ImpactPath
-from routh.validation import Array
+from routh.base import tolerances
+from routh.base.results import ImpactPath
+from routh.base.validation import Array
+from routh.problem.impact import POISSON, ImpactProblem
 
 _ROUNDING = 1e-11  # scaled velocities below this are zero: rounding of a hundred pieces and more
 _LEAST = 0.5 * tolerances.BUDGET  # less than this left to return is nothing

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
-from routh.friction.cones import uses_true_cone
-from routh.laws.set_valued import METHODS
-from routh.problem import ENERGETIC, POISSON, ImpactProblem, no_impact
-from routh.sampling import algorithm1
-from routh.sampling.batch import BatchOutcomes
-from routh.sampling.events import batch_outcomes, event_outcomes
+from routh.base import features
+from routh.base.validation import Options, choice, count_that_fits, integer, real
+from routh.problem.batch import ImpactBatch
+from routh.problem.friction import uses_true_cone
+from routh.problem.impact import ENERGETIC, METHODS, POISSON, ImpactProblem, no_impact
+from routh.sampling.events import event_outcomes
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.settings import make_settings
-from routh.validation import Options, choice, count_that_fits, integer, real
+
+if TYPE_CHECKING:
+    from routh.sampling.batch import BatchOutcomes
 
 
 class SampleOptions(TypedDict, total=False):
@@ -114,6 +115,8 @@ def sample(
     own = {name: value for name, value in (paper | events).items() if value is not None}
     options: Options = {"friction": friction, "facets": facets, "budget": budget}
     if method == "algorithm1":
+        from routh.sampling import algorithm1  # a sample by events needs no steps and no laws
+
         choice("hypothesis", hypothesis, (ENERGETIC, POISSON))
         options |= {**own, "seed": seed, "row": row, "device": device, "threads": threads}
         if isinstance(problem, ImpactBatch):
@@ -121,12 +124,13 @@ def sample(
         return algorithm1.sample(problem, n, **options)
     settings = {"seed": seed, "row": row, "hypothesis": hypothesis, **own}
     if device == "cuda":
-        from routh.sampling.gpu import gpu_batch_outcomes, gpu_outcomes
-
+        cuda = features.device("cuda")
         if isinstance(problem, ImpactBatch):
-            return gpu_batch_outcomes(problem, n, settings, **options)
-        return gpu_outcomes(problem, n, settings, **options)
+            return cuda.batch_outcomes(problem, n, settings, **options)
+        return cuda.outcomes(problem, n, settings, **options)
     if isinstance(problem, ImpactBatch):
+        from routh.sampling.batch_events import batch_outcomes
+
         draw = make_settings(n, **settings)
         described = {"method": "events", "friction": friction, "facets": facets, **settings}
         rates = own.get("rates", "mixed")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.rng import EVENTS, philox
+from routh.base.validation import Options, choice, integer, real
 from routh.kernels.common.arrays import CUSTOM, RATES, Draw, make_draw
 from routh.kernels.events import TOLERANCE, Rates
-from routh.problem import ENERGETIC, POISSON
-from routh.rng import EVENTS, philox
+from routh.problem.impact import ENERGETIC, POISSON
 from routh.sampling.outcomes import Outcomes
-from routh.validation import Options, choice, integer, real
 
 _ROOM = 64  # keys beyond the pieces of the longest sample: pieces that were broken off have some too
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
@@ -69,7 +69,7 @@ def keys_of(outcomes: Outcomes, samples: np.ndarray, given: np.ndarray | None) -
     counter[..., 1] = (np.asarray(samples, dtype=np.uint64)[:, None] >> _HALF) ^ np.uint64(row)
     counter[..., 2] = np.arange(pairs, dtype=np.uint64)
     counter[..., 3] = EVENTS
-    words = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))  # see `routh.rng.event_key`
+    words = philox(counter, (seed & 0xFFFFFFFF, seed >> 32))  # see `routh.base.rng.event_key`
     keys = ((words[..., 0::2] << _HALF) | words[..., 1::2]).reshape(len(samples), 2 * pairs)
     if given is not None:
         known = np.flatnonzero(samples < len(given))

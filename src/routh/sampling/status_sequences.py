@@ -16,13 +16,13 @@ from itertools import groupby
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.results import ImpactPath
+from routh.base.validation import Array
 from routh.kernels.events import piecewise_path
-from routh.problem import ImpactProblem
-from routh.results import ImpactPath
+from routh.problem.impact import ImpactProblem
 from routh.sampling.path_residual import path_residual
 from routh.step.base import scaled_delassus
-from routh.validation import Array
 
 NOT_ENDED = 1e-7  # scaled: how far some pushing contact is from rest when a segment begins
 

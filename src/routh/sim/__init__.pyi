@@ -1,6 +1,3 @@
-from routh.sim.compliant import CompliantResult as CompliantResult
-from routh.sim.compliant import KelvinVoigt as KelvinVoigt
-from routh.sim.compliant import compliant_impact as compliant_impact
 from routh.sim.event_driven import simulate as simulate
 from routh.sim.futures import Bundle as Bundle
 from routh.sim.futures import simulate_many as simulate_many

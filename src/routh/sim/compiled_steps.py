@@ -11,7 +11,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, Options
 from routh.constraints import (
     Compliance,
     ConstrainedSystem,
@@ -44,8 +46,6 @@ from routh.models.mujoco.model import MujocoModel
 from routh.models.planar import PlanarModel
 from routh.models.spatial.model import SpatialModel
 from routh.sim.trajectory import Event, Trajectory, contact_changes
-from routh.status import Status
-from routh.validation import Array, Options
 
 Given = ArrayLike | Callable[[State], ArrayLike] | None
 MOST_VELOCITIES = 40  # of a planar mechanism: with more, LAPACK is as fast

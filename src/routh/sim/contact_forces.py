@@ -16,10 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import facet_directions
+from routh.base import tolerances
+from routh.base.validation import Array
+from routh.problem.friction import facet_directions
 from routh.sim.mechanism import Snapshot
-from routh.validation import Array
 
 _RAYS = 32  # edges of a spatial friction cone where redundant contacts share a load
 _JAMMED = 1e-9  # share of a contact's response that friction leaves over: below it the force has no bound

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import ContactMode
+from routh.base import tolerances
+from routh.base.status import StateError, Status
+from routh.base.validation import Array, integer, real
 from routh.laws import ImpactLaw, ImpactResult, SetValued, Simultaneous
 from routh.models.base import Model, SpringyModel, State
+from routh.models.robots.wrapping import as_model, start_of
 from routh.models.simultaneity import Simultaneity
-from routh.models.wrapping import as_model, start_of
-from routh.problem import ImpactProblem
+from routh.problem.friction import ContactMode
+from routh.problem.impact import ImpactProblem
 from routh.sim import flow, zeno
 from routh.sim.contact_forces import Mode, ModeForces
 from routh.sim.flow import Course, Flow, Options, Patience, run_mode
@@ -30,11 +32,9 @@ from routh.sim.mode_motion import NO_SLIP, ModeMotion, Sample
 from routh.sim.modes import Selection, select
 from routh.sim.settling import settle
 from routh.sim.trajectory import Event, Trajectory
-from routh.status import StateError, Status
-from routh.validation import Array, integer, real
 
 if TYPE_CHECKING:
-    from routh.models.wrapping import Movable, Start
+    from routh.models.robots.wrapping import Movable, Start
 
 _FLAT = 1e-9  # smallest eigenvalue of M, scaled to a unit diagonal, below which M itself is what is singular
 _NOWHERE = 1e-6  # share of the duration: many steps and events that take a motion no further lead nowhere

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
 from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_found
 from routh.kernels.motion.place import make_place
@@ -23,7 +24,6 @@ from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, FEW_DIGITS, POWER
 from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.sim.short_steps import ShortStep
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from scipy.integrate import DOP853, Radau

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
 
+from routh.base.processes import in_processes, parts_of
+from routh.base.progress import counted, counted_through
+from routh.base.results import Column, Drawable, Tabular
+from routh.base.status import Status
+from routh.base.storage import Stored
+from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import Landing
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.landings import find_root
-from routh.models.wrapping import as_model, start_of
-from routh.problem import soon_sentence
-from routh.processes import in_processes, parts_of
-from routh.progress import counted, counted_through
-from routh.results import Column, Drawable, Tabular
+from routh.models.robots.wrapping import as_model, start_of
+from routh.problem.impact import soon_sentence
 from routh.sim.event_driven import SimulateOptions, simulate
 from routh.sim.trajectory import Trajectory, count_impacts, earliest
-from routh.status import Status
-from routh.storage import Stored
-from routh.validation import Array, Options, integer, real
 
 if TYPE_CHECKING:
     import pandas
     from mujoco import MjModel
 
-    from routh.models.wrapping import Movable, Start
+    from routh.models.robots.wrapping import Movable, Start
 
 
 _TOLD = 12  # futures that a notebook lists
@@ -268,7 +268,7 @@ def fall(model: MjModel, found: Landing, times: Array) -> Array:
     state = engine().MjData(model)
     state.qpos[:] = found.qpos
     engine().mj_kinematics(model, state)
-    falling = found.drop * find_root(model, state).speed
+    falling = found.drop * find_root(model, state, found.body or None).speed
     size = float(np.linalg.norm(model.opt.gravity))
     since = -found.drop / size if size > 0.0 else -np.inf  # s: when it was let go
     q = np.empty((len(times), model.nq))

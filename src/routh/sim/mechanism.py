@@ -10,9 +10,9 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array
 from routh.kernels.motion.forces import correct, make_room
 from routh.models.base import Model, slope_at_zero
-from routh.validation import Array
 
 Control = Callable[[float, Array, Array], ArrayLike]  # u = control(t, q, v)
 

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.compiling import bound
 from routh.kernels.motion.forces import MOST, At, Held, find_margins, make_found
 from routh.kernels.motion.turning import aim, turning_rates
@@ -22,7 +23,6 @@ from routh.sim.contact_forces import (
     forces_of,
 )
 from routh.sim.mechanism import MOST_ROWS, Mechanism, Snapshot, correction
-from routh.validation import Array
 
 NO_SLIP = 1e-9  # m/s, below which slip in space has no direction of its own: the integrator knows no better
 _TURN = 3.0  # slip that turns may change by half of itself in a step, which is 1.5 of the times of a rate

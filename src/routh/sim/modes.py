@@ -18,10 +18,12 @@ from itertools import product
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import facet_directions
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.kernels.algorithm1.lemke import pivots
-from routh.lcp.solve import solve_scaled
+from routh.lcp.solving import solve_scaled
+from routh.problem.friction import facet_directions
 from routh.sim.contact_forces import (
     ContactProblem,
     Hold,
@@ -33,8 +35,6 @@ from routh.sim.contact_forces import (
     margins,
 )
 from routh.sim.mechanism import Mechanism, Snapshot
-from routh.status import Status
-from routh.validation import Array
 
 MOST_MODES = 1024
 _REFINEMENTS = 5  # rounds of ever narrower facets round a friction direction in space

@@ -9,7 +9,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.compiling import bound
 from routh.constraints import Compliance, Contact, from_model
 from routh.constraints.compliance import PRESSED
@@ -25,7 +26,6 @@ from routh.models.base import SpringRows, State
 from routh.models.mujoco.model import MujocoModel
 from routh.models.mujoco.steps import StepLook
 from routh.sim.compiled_steps import March
-from routh.validation import Array
 
 
 class RobotMarch(March):

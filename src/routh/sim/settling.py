@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import uses_true_cone
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.kernels.algorithm1.cone import CONVERGED, cone_step, load_cone
 from routh.kernels.algorithm1.work import make_work
 from routh.laws import Simultaneous
 from routh.models.base import Model
-from routh.problem import ImpactProblem
+from routh.problem.friction import uses_true_cone
+from routh.problem.impact import ImpactProblem
 from routh.sim.mechanism import Mechanism
-from routh.status import Status
 from routh.step.base import scaled_delassus
-from routh.validation import Array
 
 _HOPS = 2.0  # a step takes as many of the longest hop: those that follow it are shorter
 _ROUNDS = 2  # of a step, see `_stepped`

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.compiling import bound
 from routh.kernels.motion.forces import At, Held, make_found, respond
 from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short, find_short_forces
 from routh.kernels.motion.sliding import Parts, Sights, look_then, mark, see, slide_then
 from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from routh.kernels.motion.forces import ModeArrays

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array, Options, real_array
 from routh.constraints import STEEL, Compliance, ConstrainedSystem, ConstraintForces, differentiate, solve
 from routh.constraints.gradients import ContactGradient, StateGradient, SystemGradient, slopes, state_gradient
 from routh.constraints.types import Contact, StateConstraint
 from routh.models.base import Model, State
-from routh.models.wrapping import as_model
+from routh.models.robots.wrapping import as_model
 from routh.sim.time_stepping import Function, step_through
 from routh.sim.trajectory import Trajectory
-from routh.validation import Array, Options, real_array
 
 if TYPE_CHECKING:
-    from routh.models.wrapping import Movable, Start
+    from routh.models.robots.wrapping import Movable, Start
 
 _CONTACT = ("mu", "stiffness", "damping", "tangential_stiffness", "tangential_damping")
 

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, Options, deadline_of, integer, real, real_array
 from routh.constraints import (
     STEEL,
     Bilateral,
@@ -33,18 +35,16 @@ from routh.constraints.types import Constraint, StateConstraint
 from routh.laws import ImpactLaw, ImpactResult
 from routh.models.base import Model, SpringyModel, State
 from routh.models.mujoco.model import MujocoModel
+from routh.models.robots.wrapping import as_model, start_of
 from routh.models.simultaneity import Simultaneity, time_to_contact
-from routh.models.wrapping import as_model, start_of
 from routh.sim.compiled_steps import March, suits
 from routh.sim.event_driven import generator
 from routh.sim.futures import Bundle
 from routh.sim.robot_steps import RobotMarch
 from routh.sim.trajectory import Event, Trajectory, contact_changes
-from routh.status import Status
-from routh.validation import Array, Options, deadline_of, integer, real, real_array
 
 if TYPE_CHECKING:
-    from routh.models.wrapping import Movable, Start
+    from routh.models.robots.wrapping import Movable, Start
 
 MOST_IMPACTS = 100  # within one step
 _REFINED = 4  # corrections of the time of a touch, which is not linear where bodies turn

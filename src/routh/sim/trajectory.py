@@ -10,12 +10,12 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import DIRECTIONS, Column, Drawable, Tabular
+from routh.base.status import Status
+from routh.base.storage import Stored
+from routh.base.validation import Array, Options
 from routh.models.base import State
-from routh.problem import soon_sentence
-from routh.results import DIRECTIONS, Column, Drawable, Tabular
-from routh.status import Status
-from routh.storage import Stored
-from routh.validation import Array, Options
+from routh.problem.impact import soon_sentence
 
 _TOLD = 12  # events that a notebook lists
 _ARRAYS = ("t", "q", "v", "s", "impulses", "status", "residuals")

@@ -26,18 +26,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
-from routh.friction.cones import facet_directions
+from routh.base import tolerances
+from routh.base.results import PathKind
+from routh.base.text import for_terminal
+from routh.base.validation import Array, Options
 from routh.models.base import Model, slope_at_zero
+from routh.models.robots.wrapping import as_model
 from routh.models.simultaneity import TOUCHING
-from routh.models.wrapping import as_model
-from routh.results import PathKind
+from routh.problem.friction import facet_directions
 from routh.sim.trajectory import Event, Trajectory
-from routh.text import for_terminal
-from routh.validation import Array, Options
 
 if TYPE_CHECKING:
-    from routh.models.wrapping import Movable
+    from routh.models.robots.wrapping import Movable
 
 _ROUNDING = 1e-5  # share of the momentum at hand below which an impulse is as good as none
 _TURNS = 8  # parts of an interval over which rotations are added up

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import facet_directions
-from routh.validation import Array
+from routh.base import tolerances
+from routh.base.validation import Array
+from routh.problem.friction import facet_directions
 
 LONGEST_CYCLE = 4  # impacts after which a pattern may repeat
 CYCLES = 5  # cycles that must have decayed alike

@@ -7,10 +7,10 @@ from typing import Protocol
 
 import numpy as np
 
-from routh import tolerances
-from routh.problem import ImpactProblem
-from routh.status import Status
-from routh.validation import Array
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
+from routh.problem.impact import ImpactProblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,15 +17,15 @@ from itertools import chain
 
 import numpy as np
 
-from routh import tolerances
-from routh.friction.cones import facet_directions, project_disc
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.lcp.lemke import lemke_pivots
-from routh.lcp.solve import Pivoting
-from routh.problem import ImpactProblem
-from routh.status import Status
+from routh.lcp.solving import Pivoting
+from routh.problem.friction import facet_directions, project_disc
+from routh.problem.impact import ImpactProblem
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
 from routh.step.polyhedral import PolyhedralStep
-from routh.validation import Array
 
 # Each round divides the angle between the facets around the friction direction by this.
 REFINEMENT = 6.0

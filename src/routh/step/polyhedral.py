@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from routh.friction.cones import facet_directions
-from routh.lcp.enumeration import enumerate_solutions
+from routh.base.validation import Array
 from routh.lcp.lemke import lemke_pivots
-from routh.lcp.solve import LCPResult, Pivoting, solve_scaled
-from routh.problem import ImpactProblem
+from routh.lcp.solving import LCPResult, Pivoting, solve_scaled
+from routh.problem.friction import facet_directions
+from routh.problem.impact import ImpactProblem
 from routh.step.base import StepResult, along_normals, residual_tolerance
-from routh.validation import Array
 
 
 class PolyhedralStep:
@@ -90,6 +89,8 @@ class PolyhedralStep:
         # compare velocities: M^(1/2) (v' - v) / speed
         root = self.problem.scaling.speed
         same = self.problem.cholesky.T @ self.problem.response @ self._spread[:, keep] * z_unit / root
+        from routh.lcp.enumeration import enumerate_solutions
+
         found = enumerate_solutions(W, q, same=same, z_unit=z_unit, w_unit=w_unit, tolerance=self._tolerance)
         return [self._read(v, result, keep) for result in found]
 

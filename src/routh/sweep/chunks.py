@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from routh.problem import ImpactProblem
-from routh.processes import parts_of
-from routh.status import Status
-from routh.storage import read_arrays, write_arrays
+from routh.base.processes import parts_of
+from routh.base.status import Status
+from routh.base.storage import read_arrays, write_arrays
+from routh.base.text import for_terminal
+from routh.base.validation import Options
+from routh.problem.impact import ImpactProblem
 from routh.sweep.manifest import Plan, fingerprint, identity
 from routh.sweep.measures import Columns
-from routh.text import for_terminal
-from routh.validation import Options
 
 #: Status of a point whose worker died each time it was tried, and of one whose functions raised.
 KILLED, RAISED = 100, 101

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 
 import numpy as np
 
+from routh.base.processes import Worker, WorkerLost
+from routh.base.status import Status, optional
+from routh.base.validation import Options
 from routh.kernels.common.slices import cores
-from routh.processes import Worker, WorkerLost
-from routh.status import Status, optional
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute
 from routh.sweep.manifest import Plan
-from routh.validation import Options
 
 if TYPE_CHECKING:
     from distributed import Client

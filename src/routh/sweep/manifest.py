@@ -15,11 +15,11 @@ import numpy as np
 
 import routh
 from routh.auditing.scans import Grid, grid
-from routh.storage import write_bytes
+from routh.base.storage import write_bytes
+from routh.base.text import for_terminal, listed
+from routh.base.validation import Options, integer
 from routh.sweep.measures import Columns, Measure
-from routh.sweep.recipe import Recipe
-from routh.text import for_terminal, listed
-from routh.validation import Options, integer
+from routh.sweep.recipes import Recipe
 
 FORMAT = 1
 NAME = "manifest.json"

@@ -14,14 +14,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.batch import ImpactBatch
-from routh.friction.cones import FRICTIONS
-from routh.problem import ImpactProblem
+from routh.base.status import Status
+from routh.base.validation import Array, Options, choice, integer, real
+from routh.problem.batch import ImpactBatch
+from routh.problem.friction import FRICTIONS
+from routh.problem.impact import ImpactProblem
 from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
-from routh.status import Status
-from routh.sweep.recipe import Recipe, recipe
-from routh.validation import Array, Options, choice, integer, real
+from routh.sweep.recipes import Recipe, recipe
 
 #: Bytes of outcomes that a worker holds at a time.
 _PIECE = 64 * 2**20

@@ -27,20 +27,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bar
 
 from routh.auditing.scans import grid
-from routh.problem import ImpactProblem
-from routh.progress import bar, change, in_notebook, show
-from routh.results import Drawable
-from routh.status import optional
-from routh.storage import replacing
+from routh.base.progress import bar, change, in_notebook, show
+from routh.base.results import Drawable
+from routh.base.status import optional
+from routh.base.storage import replacing
+from routh.base.text import for_html, for_terminal
+from routh.base.validation import Array, deadline_of, integer, real
+from routh.problem.impact import ImpactProblem
 from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, make_executor, status_name
 from routh.sweep.manifest import NAME as MANIFEST
 from routh.sweep.manifest import Plan, check_same, identity, read_json, read_manifest, write_once
 from routh.sweep.measures import Measure, ambiguity
-from routh.sweep.recipe import OWN, Recipe, name_of, recipe
-from routh.text import for_html, for_terminal
-from routh.validation import Array, deadline_of, integer, real
+from routh.sweep.recipes import OWN, Recipe, name_of, recipe
 
 if TYPE_CHECKING:
     import xarray

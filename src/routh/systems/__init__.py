@@ -1,16 +1,5 @@
 """The papers' systems by name, as data. Importing this loads none of them."""
 
-from routh.lazily import exported as _exported
-from routh.systems.base import PaperSettings as PaperSettings
-from routh.systems.base import Parameter as Parameter
-from routh.systems.base import System as System
-from routh.systems.base import get as get
-from routh.systems.base import impact as impact
-from routh.systems.base import names as names
-from routh.systems.base import parameters as parameters
-from routh.systems.base import problem_of as problem_of
-from routh.systems.base import register as register
-from routh.systems.catalogue import CATALOGUE as CATALOGUE
-from routh.systems.catalogue import Entry as Entry
+from routh.base.lazily import door
 
-__all__ = _exported(vars())
+__all__, __getattr__, __dir__ = door(__name__, __file__)

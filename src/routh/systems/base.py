@@ -11,12 +11,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from routh.base import features
+from routh.base.validation import Options
 from routh.systems.catalogue import CATALOGUE, Kind
 
 if TYPE_CHECKING:
     from routh.exact.rational import RationalProblem
     from routh.models.base import Model, State
-    from routh.problem import ImpactProblem
+    from routh.problem.impact import ImpactProblem
 
 
 GRAVITY = 9.81  # m/s^2, HP23 section 4.3
@@ -110,7 +112,7 @@ def get(name: str, **parameters: object) -> System:
 def builder_of(name: str) -> Builder:
     """The function that makes the system called ``name``; its keyword arguments are the parameters."""
     if name not in _REGISTRY and name in CATALOGUE:
-        importlib.import_module(f"routh.systems.{CATALOGUE[name].module}")
+        importlib.import_module(CATALOGUE[name].module)
     if name not in _REGISTRY:
         near = get_close_matches(str(name), names(), n=1)
         hint = f"; did you mean {near[0]!r}?" if near else f"; wanted one of {', '.join(names())}"
@@ -151,7 +153,10 @@ def parameters(name: str) -> list[Parameter]:
 
     What each means, and its unit, stand in ``parameters.toml``.
     """
-    known = tomllib.loads(Path(__file__).with_name("parameters.toml").read_text(encoding="utf-8"))
+    files = [Path(__file__).with_name("parameters.toml"), *features.files("systems", "parameters")]
+    known: Options = {}
+    for file in files:
+        known |= tomllib.loads(file.read_text(encoding="utf-8"))
     told = {**known, **known.get(name, {})}  # what a system means otherwise stands below its name
     given = inspect.signature(builder_of(name)).parameters.items()
     return [Parameter(key, one.default, *told.get(key, ("", ""))) for key, one in given]

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
+from routh.base.validation import integer, real
 from routh.models.base import State
 from routh.models.planar import Body, DiscContact, PlanarModel, Revolute, circle, disc
 from routh.systems.base import GRAVITY, System, catalogued, register
-from routh.validation import integer, real
 
 
 @register("billiards-break")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, integer, real
 from routh.constraints import (
     STEEL,
     Compliance,
@@ -24,12 +25,11 @@ from routh.constraints import (
 from routh.models import spatial
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel, Prismatic, Revolute, disc, link, point_mass
+from routh.models.rotations import cross, rotation_matrices
 from routh.models.spatial import PlaneContact, SpatialModel, SphereContact
-from routh.models.spatial.rotations import cross, rotation_matrices
 from routh.sim import Trajectory, step_through
 from routh.systems.base import GRAVITY, PaperSettings, System, get, register
 from routh.systems.catalogue import CATALOGUE
-from routh.validation import Array, integer, real
 
 STEEL_MODULUS = 1e11  # Pa, D19's "about that of steel"
 

@@ -11,11 +11,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import integer, per_contact, real
 from routh.models.base import State
 from routh.models.planar import GROUND, Body, HalfPlane, PlanarModel, PlaneContact, box
 from routh.systems.base import System, catalogued, register
 from routh.systems.hp23 import WALL, box_contacts
-from routh.validation import integer, per_contact, real
 
 
 @register("rimless-wheel")

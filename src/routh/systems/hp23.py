@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import per_contact, real
 from routh.models.base import Model, State
 from routh.models.planar import (
     GROUND,
@@ -27,7 +28,6 @@ from routh.models.planar import (
     point_mass,
 )
 from routh.systems.base import GRAVITY, System, catalogued, register
-from routh.validation import per_contact, real
 
 WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0
 _FALL_SPEED = math.sqrt(2.0 * GRAVITY * 0.01)  # m/s, after 1 cm

@@ -7,13 +7,13 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import integer, real, real_array
 from routh.models import spatial
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, disc, rod, slope
 from routh.systems.base import GRAVITY, System, catalogued, register
 from routh.systems.hp19 import wheel
 from routh.systems.hp23 import block
-from routh.validation import integer, real, real_array
 
 _CRITICAL_ANGLE = math.atan(2.0)  # where the least friction (4/3) makes a uniform rod paradoxical
 

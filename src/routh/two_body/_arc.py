@@ -25,9 +25,9 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.two_body import _layout as at
 from routh.two_body._layout import Contact
-from routh.validation import Array
 
 NOT_FOUND = 1e100  # a parameter beyond every segment's end
 

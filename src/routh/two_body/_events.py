@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.two_body import _layout as at
 from routh.two_body._arc import arc_value, evaluate_arc, lay_out
 from routh.two_body._layout import Contact
-from routh.validation import Array
 
 # Rest directions of the sliding direction (JW17's invariant directions): the next, the centrifugal one.
 

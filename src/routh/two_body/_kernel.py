@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 
-from routh.compiling import compiled, gpu_kernel
+from routh.base import features
+from routh.base.status import Status
+from routh.compiling import compiled
 from routh.compiling.elementary import SMALLEST_NORMAL, leading_power
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.kernels.common.slices import run_slices
-from routh.kernels.gpu.memory import send
-from routh.status import Status
 from routh.two_body import _layout as at
 from routh.two_body._layout import Impacts, Work, workspace
 from routh.two_body._solve import make_contact, solve
@@ -96,13 +96,13 @@ def _gpu_kernel() -> Foreign:
             work = own_arrays(Work, layout)
             impacts.status[i] = solve_there(impacts, work, i)
 
-    return gpu_kernel(entry)
+    return features.device("cuda").gpu_kernel(entry)
 
 
 def run_cuda(impacts: Impacts) -> None:
     """All impacts on the GPU; numbers, event codes and statuses come back."""
     kernel = _gpu_kernel()
-    there: Foreign = send(impacts)
+    there: Foreign = features.device("cuda").send(impacts)
     kernel[-(-len(impacts.mu) // BLOCK), BLOCK](there)
     held: Foreign
     for held, host in zip(there[-3:], impacts[-3:], strict=True):

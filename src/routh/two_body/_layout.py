@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.validation import Array
+from routh.base.validation import Array
 
 #: Order of the power series.
 ORDER = 28
@@ -67,7 +67,7 @@ SLIDING, ON_LINE = 0.0, 1.0
 # letters of the event record, base 8
 END_COMPRESSION, VANISHED, LINED_UP, END, COMPRESSED_AGAIN = 1, 2, 3, 4, 5
 LETTERS = "?cslrk"
-# hypotheses, in the order of routh.problem.HYPOTHESES
+# hypotheses, in the order of routh.problem.impact.HYPOTHESES
 ENERGETIC, POISSON, NEWTON = range(3)
 
 #: Events that are approached and never reached are declared by a tolerance, and never change the answer: l

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.two_body import _layout as at
 from routh.two_body._arc import (
     NOT_FOUND,
@@ -26,7 +27,6 @@ from routh.two_body._events import (
     record,
 )
 from routh.two_body._layout import Contact
-from routh.validation import Array
 
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.
 SMALL_RESTITUTION = 1e-3

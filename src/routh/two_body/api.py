@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from routh import tolerances
-from routh.problem import HYPOTHESES
-from routh.status import Status
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array, choice, integer, real, real_array
+from routh.problem.impact import HYPOTHESES
 from routh.two_body import _kernel
 from routh.two_body._layout import EVENT_TOLERANCE, Impacts, workspace
-from routh.validation import Array, choice, integer, real, real_array
 
 
 @dataclass(frozen=True)
@@ -279,3 +279,13 @@ def kernel_seconds(W: Array, v: Array, mu: Array, e: Array) -> float:
     """Processor time per impact of the compiled loop on one thread in bulk, best of five, s."""
     impacts, work, run_range = checked(W, v, mu, e), workspace(), _kernel.cpu_range()
     return best_seconds(lambda: run_range(impacts, work, 0, len(mu)), 5) / len(mu)
+
+
+def compiled_call(device: str = "cpu") -> TwoBodyBatch:
+    """A call that needs all kernels of this room."""
+    return batch(np.eye(3), [[0.1, 0.0, -1.0]] * 2, 0.3, 0.5, device=device)
+
+
+def compiled_call_on_gpu() -> TwoBodyBatch:
+    """The same on a GPU."""
+    return compiled_call("cuda")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
-from routh.models.spatial.rotations import skew, tangents
+from routh.base import tolerances
+from routh.base.validation import Array, real, real_array
+from routh.models.rotations import skew, tangents
 from routh.two_body.api import approaching, checked_one
-from routh.validation import Array, real, real_array
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.status import RouthError
+from routh.base.status import RouthError
+from routh.base.validation import Array, integer
 from routh.two_body import _layout as at
 from routh.two_body import _solve
 from routh.two_body._events import evaluate
 from routh.two_body._kernel import decode
 from routh.two_body._layout import EVENT_TOLERANCE, Contact, Work, workspace
 from routh.two_body.api import approaching, checked_one
-from routh.validation import Array, integer
 
 
 @dataclass(frozen=True, eq=False)

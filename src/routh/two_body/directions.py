@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routh.base.validation import Array, real, real_array
 from routh.two_body.api import inverse_inertia_checked
-from routh.validation import Array, real, real_array
 
 #: A direction is invariant where |f| is below this share of f's scale; double roots converge to it.
 _ROOT = 1e-10

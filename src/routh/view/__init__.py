@@ -1,5 +1,5 @@
 """The viewer in a browser: drag a state and see every outcome of its impact (viser, extra ``view``)."""
 
-from routh.view.session import Viewer, show
+from routh.base.lazily import door
 
-__all__ = ["Viewer", "show"]
+__all__, __getattr__, __dir__ = door(__name__, __file__)

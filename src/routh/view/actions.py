@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.auditing.scans import Scan, scan
-from routh.problem import ImpactProblem
-from routh.text import for_terminal
-from routh.validation import Array, real_array
+from routh.base.text import for_terminal
+from routh.base.validation import Array, real_array
+from routh.problem.impact import ImpactProblem
 from routh.view.mechanism import Moving
 from routh.view.panels import axis_names
 from routh.view.planar import PlanarMechanism

@@ -20,7 +20,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlsplit
 
-from routh.status import RouthError, optional
+from routh.base.status import RouthError, optional
 
 if TYPE_CHECKING:
     import viser

@@ -9,9 +9,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from routh.models.spatial.rotations import rotation_matrices
-from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.base.validation import Array
+from routh.models.rotations import rotation_matrices
+from routh.problem.impact import ImpactProblem
 
 Values = Mapping[str, float]
 

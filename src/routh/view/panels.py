@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.text import for_html, percent
+from routh.base.validation import Array
 from routh.laws import Sequential, Simultaneous
-from routh.problem import ImpactProblem, soon_sentence
-from routh.text import for_html, percent
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem, soon_sentence
 from routh.view.mechanism import Control, Placed
 from routh.view.scene import ALL, Shown, Viewing
 from routh.viz.velocity import cheap_exact

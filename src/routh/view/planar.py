@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import systems
+from routh.base.validation import Array
 from routh.models.planar.bodies import HalfPlane, circle
 from routh.models.planar.model import PlanarModel
-from routh.validation import Array
 from routh.view.mechanism import Control, Part, Placed, Values, bar, prism
 from routh.viz.bodies import planes_of
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.spread import spread_choice
+from routh.base.status import optional
+from routh.base.validation import Array, Options
 from routh.laws import SetValued
 from routh.models.base import State
-from routh.models.drop import landing
 from routh.models.landings import MOTION
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
@@ -19,12 +21,11 @@ from routh.models.mujoco.files import keyframe_names
 from routh.models.mujoco.landings import find_root, landing_regime, starting_pose
 from routh.models.mujoco.model import MujocoModel
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
+from routh.models.robots.drop import landing
 from routh.models.simultaneity import WINDOW
 from routh.sampling import sample
-from routh.sampling.outcomes import spread_choice
 from routh.sim import simulate_many
 from routh.sim.futures import follow
-from routh.validation import Array, Options
 from routh.view.mechanism import Control, Moving, Part, Placed, Values
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class RobotMechanism:
         keyframe: str | None = None,
         qpos: Array | None = None,
         posture: Sequence[str] = (),
+        body: str | None = None,
     ) -> None:
         mujoco = engine()
         self.model, self.title, self._source = model, name, tuple(source) or (name,)
@@ -60,7 +62,7 @@ class RobotMechanism:
         self.keyframes = keyframe_names(model)
         self._owners = _owners(model)
         mujoco.mj_kinematics(model, self._data)
-        self._root = find_root(model, self._data)
+        self._root, self._body = find_root(model, self._data, body), body
         solids = {g: part for g in range(model.ngeom) if (part := _solid(model, g)) is not None}
         moving = {g: part for g, part in solids.items() if model.body_weldid[model.geom_bodyid[g]] != 0}
         self._bodies, self.parts = _by_body(model, moving)
@@ -101,6 +103,7 @@ class RobotMechanism:
             joints=joints,
             joint_velocities=velocities,
             qpos=self._reference,
+            body=self._body,
             window=values.get("window", 1e3 * WINDOW) * 1e-3,
             restitution=values.get("restitution", 0.0),
             **turn,
@@ -238,8 +241,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
 
 def _solid(model: MjModel, geom: int) -> Part | None:
     """The solid of a geom; None where it has none or is hidden."""
-    import trimesh
-
+    trimesh = optional("trimesh", "view")
     kinds, kind = engine().mjtGeom, int(model.geom_type[geom])
     size = np.array(model.geom_size[geom])
     if float(model.geom_rgba[geom][3]) == 0.0:

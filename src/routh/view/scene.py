@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.sampling import Outcomes
-from routh.validation import Array
 from routh.view.mechanism import Mechanism, Part, Placed
 from routh.viz import style
 from routh.viz.style import Look

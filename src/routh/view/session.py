@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.spread import spread_choice
+from routh.base.storage import write_text
+from routh.base.text import for_terminal
+from routh.base.validation import Array
 from routh.sampling import sample
 from routh.sampling.answers import mode_names
-from routh.sampling.outcomes import spread_choice
-from routh.storage import write_text
-from routh.text import for_terminal
-from routh.validation import Array
 from routh.view import guard, panels
 from routh.view.actions import Actions
 from routh.view.mechanism import Mechanism, Placed, corners
@@ -273,7 +273,7 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> Mechanism:
         return RobotMechanism(what, start=start)
     text = str(what)
     if Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
-        from routh.models.drop import load_landing
+        from routh.models.robots.drop import load_landing
         from routh.view.robot import RobotMechanism
 
         return RobotMechanism(load_landing(text), name=Path(text).stem, start=start, source=(text,))

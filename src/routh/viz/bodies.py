@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array
 from routh.models.base import State
 from routh.models.planar import HalfPlane, PlanarModel, PlaneContact
+from routh.models.rotations import tangents
 from routh.models.spatial import SpatialModel
 from routh.models.spatial.bodies import GROUND, HalfSpace
 from routh.models.spatial.bodies import PlaneContact as SpatialContact
-from routh.models.spatial.rotations import tangents
-from routh.text import for_matplotlib
-from routh.validation import Array
 from routh.viz import style
 
 CLOSED = 1e-6  # m: contacts with a smaller gap touch

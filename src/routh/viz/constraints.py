@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from routh.validation import Array
+from routh.base.validation import Array
 from routh.viz import style
 
 Line = tuple[str, Array, Array]  # label, time, value

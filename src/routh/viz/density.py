@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from routh.validation import Array
+from routh.base.validation import Array
 from routh.viz import style
 
 BINS = 420  # along the longer side of a panel

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from routh.auditing.comparison import sequences
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array
 from routh.laws import SingleContact
-from routh.problem import ImpactProblem
-from routh.text import for_matplotlib
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem
 from routh.viz import style
 from routh.viz.density import limits
 from routh.viz.panels import normal_panel

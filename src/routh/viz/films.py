@@ -19,14 +19,14 @@ from types import ModuleType
 
 import numpy as np
 
+from routh.base.status import RouthError, optional
+from routh.base.storage import write_bytes
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array, integer, real
 from routh.models.base import Model
 from routh.models.planar import PlanarModel
 from routh.models.spatial import SpatialModel
 from routh.sim import Bundle, Trajectory
-from routh.status import RouthError, optional
-from routh.storage import write_bytes
-from routh.text import for_matplotlib
-from routh.validation import Array, integer, real
 from routh.viz import style
 from routh.viz.bodies import Drawn, draw_bodies, draw_planes, frame
 

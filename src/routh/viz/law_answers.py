@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from routh.auditing.comparison import Comparison
+from routh.base.validation import Array
 from routh.laws.base import ImpactResult
-from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem
 from routh.viz import style
 from routh.viz.panels import short_name
 

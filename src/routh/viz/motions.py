@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array, choice, integer
 from routh.models.base import Model
 from routh.models.planar import PlanarModel
 from routh.sim import Bundle, Trajectory
-from routh.text import for_matplotlib
-from routh.validation import Array, choice, integer
 from routh.viz import style
 from routh.viz.bodies import Drawn, draw_bodies, draw_planes, frame
 from routh.viz.films import MARGIN, MOST_GHOSTS, draw_gaps, touching

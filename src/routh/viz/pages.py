@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from routh.auditing.rollout import RolloutAudit
-from routh.storage import write_text
-from routh.text import for_html
+from routh.base.storage import write_text
+from routh.base.text import for_html
 from routh.viz import style
 from routh.viz.robots import draw_audit
 

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array
 from routh.models.robot import RobotContact, RobotProblem
-from routh.problem import ImpactProblem
-from routh.text import for_matplotlib
-from routh.validation import Array
+from routh.problem.impact import ImpactProblem
 
 MOST_PANELS = 6
 _WORDS = {"n": "normal", "t": "tangential", "1": "first tangential"}

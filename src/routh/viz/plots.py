@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import singledispatch, wraps
@@ -16,16 +15,17 @@ from numpy.typing import ArrayLike
 from routh.auditing.comparison import Comparison, LawAudit, compare
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
+from routh.base import features
+from routh.base.results import Drawable
+from routh.base.status import MissingExtraError
+from routh.base.validation import real_array
 from routh.exact.polytopes import PolytopeUnion
 from routh.exact.result import ExactSet
 from routh.laws import ImpactResult
 from routh.models.planar import PlanarModel
-from routh.problem import ImpactProblem
-from routh.results import Drawable
+from routh.problem.impact import ImpactProblem
 from routh.sampling.outcomes import Outcomes
-from routh.status import MissingExtraError
 from routh.systems import System
-from routh.validation import real_array
 from routh.viz import style
 from routh.viz.panels import MOST_PANELS, Axis, row_label, telling_panel
 from routh.viz.robots import draw_audit, draw_scan
@@ -49,7 +49,7 @@ THUMBNAIL = 130  # dots per inch of the pictures in notebooks
 
 #: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
 #: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
-_BY_ROOM = {"routh.robust": ("gaits", "tipping"), "routh.sim": ("motions",), "routh.sweep": ("sweeps",)}
+_BY_ROOM = {"routh.robust": "routh.viz.tipping", "routh.sim": "routh.viz.motions"} | features.entries("plots")
 
 
 def outcomes_figure(
@@ -99,23 +99,22 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `Audit`           the set, the audited velocity and the nearest outcome       ``name`` of the audited
     `LawAudit`        the set, and the answers of laws; hollow marks are outside  ``contact`` to show
     `Scan`            a curve over one axis, a heat map over two
-    `Study`           what is stored by now: a curve or a heat map of its first column
     `Trajectory`      one coordinate over time                                    ``coordinate``, ``rate``
     `Bundle`          the same for every future                                   ``coordinate``, ``rate``
     `Design`          the scores of all designs that were tried
-    `ReturnMap`       the states after a step, as a set
     `Tipping`         the worst outcome turning over its edge, seen along it
     `SafeRegion`      safe touch-down speeds, down and sideways                   ``drop``, ``speed`` to mark
-    `Rolling`         a wheel's rate at the next landing over that at this one
     ================  ==========================================================  ========================
+
+    Features add what their results look like.
     """
     room = ".".join(type(result).__module__.split(".")[:2])
-    for module in _BY_ROOM.get(room, ()):
-        importlib.import_module(f"routh.viz.{module}")
+    if room in _BY_ROOM:
+        importlib.import_module(_BY_ROOM[room])
     if plot.dispatch(type(result)) is not plot.dispatch(object):
         return plot(result, axes, **options)
-    for module in itertools.chain(*_BY_ROOM.values()):  # so that all that can be drawn is named
-        importlib.import_module(f"routh.viz.{module}")
+    for module in _BY_ROOM.values():  # so that all that can be drawn is named
+        importlib.import_module(module)
     known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
 

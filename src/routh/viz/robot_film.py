@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.status import RouthError
+from routh.base.text import for_terminal
+from routh.base.validation import Array
 from routh.models.mujoco.engine import engine
-from routh.status import RouthError
-from routh.text import for_terminal
-from routh.validation import Array
 from routh.viz import style
 
 if TYPE_CHECKING:

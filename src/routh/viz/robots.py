@@ -8,8 +8,8 @@ import numpy as np
 
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
-from routh.text import for_matplotlib
-from routh.validation import Array
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array
 from routh.viz import style
 
 

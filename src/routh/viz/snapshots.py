@@ -12,17 +12,17 @@ import textwrap
 import numpy as np
 
 from routh.auditing.comparison import compare, sequences, simultaneous_solutions
-from routh.friction.cones import ContactMode
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array, real
 from routh.laws.base import ImpactResult
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact
 from routh.models.spatial import SpatialModel
-from routh.problem import ImpactProblem
+from routh.problem.friction import ContactMode
+from routh.problem.impact import ImpactProblem
 from routh.sampling import Outcomes
 from routh.sampling.answers import contact_modes
 from routh.systems import System
-from routh.text import for_matplotlib
-from routh.validation import Array, real
 from routh.viz import style
 from routh.viz.bodies import (
     CLOSED,

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from routh.progress import in_notebook
-from routh.status import optional
-from routh.storage import write_bytes
-from routh.validation import Array
+from routh.base.progress import in_notebook
+from routh.base.status import optional
+from routh.base.storage import write_bytes
+from routh.base.validation import Array
 
 if TYPE_CHECKING:  # other files call them style.Axes, style.Figure and so on
     from matplotlib.artist import Artist

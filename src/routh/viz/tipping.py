@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array
 from routh.compiling.foreign import Foreign
 from routh.robust.region import SafeRegion
 from routh.robust.support import Edge, hull_of
-from routh.robust.tipping import Tipping
-from routh.text import for_matplotlib
-from routh.validation import Array
+from routh.robust.touchdowns import Tipping
 from routh.viz import style
 from routh.viz.plots import drawn_by, plot
 
@@ -88,13 +88,14 @@ def _solids(tip: Tipping) -> list[Array]:
     data.qpos[:] = tip.qpos
     mujoco.mj_kinematics(model, data)
     found = []
-    for geom in np.flatnonzero(free_root(model, data).geoms):
+    root = free_root(model, data, tip.down.body or None)
+    for geom in np.flatnonzero(root.geoms):
         local = _local_points(model, int(geom))
         if local is not None:
             turn = data.geom_xmat[geom].reshape(3, 3)
             found.append(local @ turn.T + data.geom_xpos[geom])
     spheres = int(mujoco.mjtGeom.mjGEOM_SPHERE)
-    only_feet = all(int(kind) == spheres for kind in model.geom_type[free_root(model, data).geoms])
+    only_feet = all(int(kind) == spheres for kind in model.geom_type[root.geoms])
     return [*found, *frame] if only_feet or not found else found
 
 

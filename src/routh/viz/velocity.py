@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.auditing.comparison import Comparison, LawAudit
+from routh.base.status import CapacityError, MissingExtraError
+from routh.base.text import for_matplotlib
+from routh.base.validation import Array, choice
 from routh.laws.base import ImpactResult
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.sampling.answers import combinations
-from routh.status import CapacityError, MissingExtraError
-from routh.text import for_matplotlib
-from routh.validation import Array, choice
 from routh.viz import style
 from routh.viz.density import draw_density
 from routh.viz.law_answers import agree, draw_answers, grouped

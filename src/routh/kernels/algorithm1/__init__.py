@@ -18,8 +18,8 @@ The steps are solved in one of two ways, both from no impulse, without memory of
 
 Whichever it is, it gets a `Work` with a problem and the step's inputs (velocities and bounds), writes the
 step's impulses, and returns a residual that is recomputed from them alone: the one judge of whether a step is
-solved. Everything is in the problem's own units (`routh.problem.Scaling`), and velocities always follow from
-those before the impact and the sum of all impulses, so that rounding does not gather.
+solved. Everything is in the problem's own units (`routh.problem.impact.Scaling`), and velocities always
+follow from those before the impact and the sum of all impulses, so that rounding does not gather.
 
 A sample is one of a row (a problem) of a batch; a single problem is a batch of one row. Random numbers
 depend on seed, row, sample and step alone, so that neither threads nor slices nor the number of samples

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import Patient, compiled, kernel, vectors
 from routh.compiling.foreign import Foreign
 from routh.lcp import lemke as readable
 from routh.lcp.lemke import CANCELLED
-from routh.validation import Array
 
 
 def pivots(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.compiling import inlined, kernel
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, load_row, velocity_after
 from routh.kernels.common.arrays import Outputs, place_of, write_impulse
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
-from routh.problem_rows import Rows
-from routh.status import Status
-from routh.validation import Array
+from routh.problem.rows import Rows
 
 SOLVED, NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
 MAX_STEPS, NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)

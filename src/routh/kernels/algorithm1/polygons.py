@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.compiling import apart, inlined, kernel
 from routh.kernels.algorithm1.lemke import lemke
 from routh.kernels.algorithm1.work import Work, velocity_after
 from routh.kernels.common.small_linear import solve_linear
-from routh.validation import Array
 
 PIVOTS_PER_ROW = 20
 ROUGH = 1e-12  # a residual above this is refined once

@@ -7,13 +7,14 @@ import time
 
 import numpy as np
 
+from routh.base import features
+from routh.base.validation import Array, deadline_of, seconds_left
 from routh.kernels.algorithm1.loop import run_range
 from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Samples, Work, make_work
 from routh.kernels.common.arrays import Outputs, make_outputs, make_rows
 from routh.kernels.common.slices import run_slices
-from routh.problem import ImpactProblem
-from routh.problem_rows import Rows
-from routh.validation import Array, deadline_of, seconds_left
+from routh.problem.impact import ImpactProblem
+from routh.problem.rows import Rows
 
 STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 
@@ -73,9 +74,7 @@ def run(
     rows = make_rows([problem])
     out = make_outputs(rows, n, elastic=False)
     if device == "cuda":
-        from routh.kernels.algorithm1.gpu import run_on_gpu
-
-        run_on_gpu(rows, draw, directions, out)
+        features.device("cuda").run_steps(rows, draw, directions, out)
     else:
         run_rows(rows, draw, directions, out, threads=threads, deadline=deadline)
     return Samples(out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0])

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Foreign
 from routh.compiling.rows import rows as named_rows
 from routh.kernels.common.arrays import place_of
-from routh.problem_rows import IMPULSE, MU, ROOT_MASS, Rows
-from routh.status import Status
-from routh.validation import Array
+from routh.problem.rows import IMPULSE, MU, ROOT_MASS, Rows
 
 PENDING = int(Status.OUT_OF_TIME)  # of a sample under way: its steps, residual and scaled impulse say how far
 Directions = Array | None  # (k, nt) friction directions in the order of their angle; None: the true cone
@@ -35,7 +35,7 @@ class Samples(NamedTuple):
     v: Array  # (samples, nv) SI
     impulse: Array  # (samples, nc, 1 + nt) N s
     steps: np.ndarray  # (samples,) int32
-    status: np.ndarray  # (samples,) int8, `routh.status.Status`
+    status: np.ndarray  # (samples,) int8, `routh.base.status.Status`
     residual: Array  # (samples,) the largest of a sample's steps
 
 

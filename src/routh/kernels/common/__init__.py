@@ -1,7 +1,7 @@
 """What kernels of several rooms use.
 
 - `integers`: integers of 64 bits.
-- `random`: the counter-based generator, the numbers of `routh.rng` bit for bit.
+- `random`: the counter-based generator, the numbers of `routh.base.rng` bit for bit.
 - `small_linear`: linear systems of a few unknowns.
 - `one_contact`: friction of one contact on its disc, and brackets.
 - `arrays`: problems that go in and samples that come out; `judge`: what samples say, row by row.

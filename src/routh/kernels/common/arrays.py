@@ -3,7 +3,7 @@
 A single problem is a batch with one row. ``rows`` problems have at most ``nc`` contacts each, coordinates
 ``n = nc (1 + nt)`` (contact by contact, normal first) and ``nv`` velocities; where a row has fewer contacts,
 the rest of its arrays is padding that no kernel reads. Quantities are in each problem's own units
-(`routh.problem.Scaling`).
+(`routh.problem.impact.Scaling`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from routh import tolerances
-from routh.batch import ImpactBatch
+from routh.base import tolerances
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.compiling import Patient, kernel
-from routh.problem import ImpactProblem
-from routh.problem_rows import IMPULSE, MU, RESTITUTION, SLOT, Problems, Rows, empty_rows, prepare, scratch
-from routh.status import Status
-from routh.validation import Array
+from routh.problem.batch import ImpactBatch
+from routh.problem.impact import ImpactProblem
+from routh.problem.rows import IMPULSE, MU, RESTITUTION, SLOT, Problems, Rows, empty_rows, prepare, scratch
 
 
 class Draw(NamedTuple):
@@ -44,7 +44,7 @@ class Outputs(NamedTuple):
 
     v: Array  # (rows, n, nv) SI
     impulse: Array  # (rows, n, nc, 1 + nt) N s
-    status: np.ndarray  # (rows, n) int8, `routh.status.Status`
+    status: np.ndarray  # (rows, n) int8, `routh.base.status.Status`
     events: np.ndarray  # (rows, n) int32, pieces of the path
     residual: Array  # (rows, n) of the model, recomputed from the pieces
     error: Array  # (rows, n) sum of the local errors, a share of the speed; 0 on straight pieces

@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.friction.cones import ContactMode
-from routh.problem_rows import Problems, Scratch, dot, factorise, forward, speed_of
-from routh.validation import Array
+from routh.problem.friction import ContactMode
+from routh.problem.rows import Problems, Scratch, dot, factorise, forward, speed_of
 
 SEPARATES, STICKS, SLIDES = int(ContactMode.SEPARATES), int(ContactMode.STICKS), int(ContactMode.SLIDES)
 ABSENT = -1

@@ -1,4 +1,4 @@
-"""The counter-based generator of `routh.rng` as a scalar kernel: the same numbers, bit for bit."""
+"""The counter-based generator of `routh.base.rng` as a scalar kernel: the same numbers, bit for bit."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.rng import EVENTS
 from routh.compiling import inlined
-from routh.rng import EVENTS
 
 if TYPE_CHECKING:
-    from routh.validation import Array
+    from routh.base.validation import Array
 
 Key = tuple[np.uint32, np.uint32, np.uint32]  # the seed's two words, the row of the problem in its batch
 
@@ -50,21 +50,21 @@ def draw_bounds(nc: int, key: Key, sample: int, step: int, size: Array, bound: A
 
 @inlined
 def event_keys(seed: np.uint64, row: int, sample: int, pair: int) -> tuple[np.uint64, np.uint64]:
-    """`routh.rng.event_key`: the 64 random bits of the events ``2 pair`` and ``2 pair + 1`` of one sample."""
+    """`routh.base.rng.event_key`: the random bits of the events ``2 pair`` and ``2 pair + 1`` of a sample."""
     key = (np.uint32(seed), np.uint32(np.uint64(seed) >> SHIFT), np.uint32(row))
     return philox(key, sample, pair, EVENTS)
 
 
 @inlined
 def event_key(seed: np.uint64, row: int, sample: int, event: int) -> np.uint64:
-    """`routh.rng.event_key`: the 64 random bits of one event of one sample."""
+    """`routh.base.rng.event_key`: the 64 random bits of one event of one sample."""
     even, odd = event_keys(seed, row, sample, event >> 1)
     return odd if event & 1 else even
 
 
 @inlined
 def event_word(key: np.uint64, index: int) -> np.uint64:
-    """`routh.rng.event_word`: 64 further bits of an event's key."""
+    """`routh.base.rng.event_word`: 64 further bits of an event's key."""
     z = np.uint64(key) + np.uint64(index + 1) * GOLDEN
     z = (z ^ (z >> np.uint64(30))) * MIX0
     z = (z ^ (z >> np.uint64(27))) * MIX1
@@ -73,5 +73,5 @@ def event_word(key: np.uint64, index: int) -> np.uint64:
 
 @inlined
 def event_number(key: np.uint64, index: int) -> float:
-    """`routh.rng.event_number`: a uniform number in (0, 1) of an event's key."""
+    """`routh.base.rng.event_number`: a uniform number in (0, 1) of an event's key."""
     return ((event_word(key, index) >> DROP) + HALF) * CELL

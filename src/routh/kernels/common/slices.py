@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from routh.interrupts import wait_for
+from routh.base.interrupts import wait_for
 
 SLICE_SECONDS = 0.05  # what one compiled call should take
 FIRST_SLICE = 64

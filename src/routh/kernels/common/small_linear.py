@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import distinct, kernel
-from routh.validation import Array
 
 SWEEPS = 30
 ORTHOGONAL = 1e-15  # cosine of two columns that are taken for orthogonal

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.validation import Array
+from routh.base.validation import Array
 
 #: rows of `Terms.numbers`: deformation, stiffness, damping, ``dG/dt v``
 PHI, STIFFNESS, DAMPING, GAMMA = range(4)
@@ -17,7 +17,7 @@ X, S, RATE, C, DIAGONAL = range(5)
 FORCE, WISH, Y, RIGHT, KEPT, LAW = range(6)
 #: rows of `Scratch.motion`: free velocity, acceleration, that of the best forces, halfway, whitened
 FREE, ACCELERATION, BEST, HALFWAY, WHITE, SUMMED = range(6)
-SEPARATES, STICKS, SLIDES = range(3)  # `routh.friction.ContactMode`
+SEPARATES, STICKS, SLIDES = range(3)  # `routh.problem.friction.ContactMode`
 DENSE, SPARSE = range(2)  # how the linear systems are solved: `springs` or `elimination`
 FEW_ROWS = 240  # dense rows above which forces are found in the space of velocities
 

@@ -7,10 +7,10 @@ which are not zero. Columns come in the order of `Layout.order`, which keeps the
 
 from __future__ import annotations
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.constraints.data import RIGHT, WHITE, Factors, Layout, Scratch, Y
-from routh.validation import Array
 
 MATRIX, LOWER, UPPER = range(3)  # rows of `Factors.start`, `row` and `value`
 #: rows of `Factors.integers`: unknowns in order, place of a row as pivot, rows that a search finds, where the

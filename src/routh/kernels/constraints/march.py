@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.constraints.data import (
     BEST,
@@ -37,7 +38,6 @@ from routh.kernels.motion.place import Place
 from routh.models.mujoco.steps import Seen
 from routh.models.planar.kinematics import PlanarArrays
 from routh.models.spatial.kinematics import SpatialArrays
-from routh.validation import Array
 
 GOING, STUCK, LOST = range(3)  # of a motion: `Course.stage`, second column
 DONE, STATE = range(2)  # columns of `Course.stage`

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.constraints.data import DAMPING, GAMMA, PHI, STIFFNESS, Layout, Terms
 from routh.kernels.motion.place import Place, fill_terms
 from routh.models.mujoco.steps import Seen
 from routh.models.planar.kinematics import PlanarArrays
 from routh.models.spatial.kinematics import SpatialArrays
-from routh.validation import Array
 
 
 class Limits(NamedTuple):
@@ -243,7 +243,7 @@ def _turning(own: Space, distance: float, near: float, far: float, one: int, two
 
 @kernel
 def _tangents(frame: Array, axis: Array) -> None:
-    """Two tangents of the normal, as `routh.models.spatial.rotations.tangents`, and the axis behind them."""
+    """Two tangents of the normal, as `routh.models.rotations.tangents`, and the axis behind them."""
     least = 0
     for j in range(1, 3):
         if abs(frame[0, j]) < abs(frame[0, least]):

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.tolerances import MASSLESS
+from routh.base.validation import Array
 from routh.compiling import distinct, kernel
 from routh.kernels.constraints.data import (
     ACCELERATION,
@@ -28,8 +30,6 @@ from routh.kernels.constraints.data import (
     Terms,
     X,
 )
-from routh.tolerances import MASSLESS
-from routh.validation import Array
 
 
 class Residuals(NamedTuple):

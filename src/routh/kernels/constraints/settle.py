@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import apart, kernel
 from routh.kernels.common.random import event_number
 from routh.kernels.constraints.data import (
@@ -30,7 +31,6 @@ from routh.kernels.constraints.data import (
 )
 from routh.kernels.constraints.scaling import Residuals, can_stick, larger, prepare, residuals, soften
 from routh.kernels.constraints.springs import solve_modes
-from routh.validation import Array
 
 GIVEN, COLD, WARM = range(3)  # modes to start from
 MOST = 20  # linear systems of one start

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import distinct, kernel
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.constraints.data import (
@@ -36,7 +37,6 @@ from routh.kernels.constraints.data import (
 )
 from routh.kernels.constraints.elimination import eliminate
 from routh.kernels.constraints.scaling import can_stick, row_times, unwhiten
-from routh.validation import Array
 
 MANY_ROWS = 4  # rows per velocity above which they are certainly redundant
 GRAM_STIFFNESS = 1e10  # sum of the squares of N up to which ``N^T N`` keeps six digits, before refinement

@@ -1,8 +1,8 @@
 """From the bars of a problem in its own units to those of M, Jn, Jt, mu, v and restitution.
 
-With ``root_i = (Jn_i M^-1 Jn_i^T)^-1/2`` and the speed ``(v^T M v)^1/2`` (`routh.problem.Scaling`) and the
-scaled rows ``S = root J``, a path sees ``G = S U^T`` with ``U = S M^-1``, starts from ``S v / speed`` and
-ends with the velocity ``v + speed U^T P``, P its total impulse.
+With ``root_i = (Jn_i M^-1 Jn_i^T)^-1/2`` and the speed ``(v^T M v)^1/2`` (`routh.problem.impact.Scaling`)
+and the scaled rows ``S = root J``, a path sees ``G = S U^T`` with ``U = S M^-1``, starts from ``S v / speed``
+and ends with the velocity ``v + speed U^T P``, P its total impulse.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.gradients.reverse_rates import ReverseWork
-from routh.problem_rows import IMPULSE, Problems, Rows
-from routh.validation import Array
+from routh.problem.rows import IMPULSE, Problems, Rows
 
 
 class Frame(NamedTuple):

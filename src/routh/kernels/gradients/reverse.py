@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, note_margin
+from routh.kernels.common import record as rec
+from routh.kernels.common.record import GAMMA, Record, note_margin
 from routh.kernels.gradients.reverse_aimed import begin_backwards, end_stage
 from routh.kernels.gradients.reverse_curve import back_along_curve, back_through_limit, list_slides
-from routh.kernels.gradients.reverse_rates import GAMMA, Given, ReverseWork, back_through_rates, clear_rates
-from routh.validation import Array
+from routh.kernels.gradients.reverse_rates import Given, ReverseWork, back_through_rates, clear_rates
 
 GROWS = 1e6  # times: a disturbance of 1e-12 comes to a millionth
 

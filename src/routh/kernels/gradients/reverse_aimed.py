@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
+from routh.kernels.common import record as rec
 from routh.kernels.common.integers import wide
-from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record
+from routh.kernels.common.record import Record
 from routh.kernels.gradients.reverse_rates import (
     Given,
     ReverseWork,

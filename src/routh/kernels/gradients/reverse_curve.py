@@ -14,10 +14,11 @@ import math
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
+from routh.kernels.common import record as rec
+from routh.kernels.common.record import Record, note_margin, slip_after, slip_of
 from routh.kernels.common.small_linear import solve_linear
-from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, note_margin, slip_after, slip_of
 from routh.kernels.gradients.reverse_rates import (
     NODES,
     Given,
@@ -27,7 +28,6 @@ from routh.kernels.gradients.reverse_rates import (
     pull_rates,
     times_G,
 )
-from routh.validation import Array
 
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(NODES)
 PLACES, WEIGHTS = 0.5 + 0.5 * _POINTS, 0.5 * _WEIGHTS  # of Gauss's points in a step from 0 to 1

@@ -8,21 +8,19 @@ turns by an unknown, too.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import apart, kernel
 from routh.compiling.rows import rows
+from routh.kernels.common import record as rec
+from routh.kernels.common.record import GAMMA, Record, make_record, slip_of
 from routh.kernels.common.small_linear import invert_rows, solve_linear
-from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, make_record, slip_of
-from routh.problem_rows import dot
-from routh.validation import Array
+from routh.problem.rows import dot
 
 NODES = 4  # of a step
-GAMMA = 1.0 - math.sqrt(0.5)  # weight of a solve, as a share of its implicit step
 LEAST_CREEPING = 1e-6  # the least friction that counts for how a contact creeps
 DEPENDS = 1e-10  # pivots below this share of the largest entry are none: rates depend on each other
 

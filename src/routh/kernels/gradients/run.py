@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Plain
+from routh.kernels.common import record as rec
 from routh.kernels.common.arrays import Draw
 from routh.kernels.common.callback import rates_function
+from routh.kernels.common.record import Record, make_record, note_margin
 from routh.kernels.common.slices import run_slices
 from routh.kernels.gradients import pullback
-from routh.kernels.gradients import record as rec
 from routh.kernels.gradients.pullback import Cotangents, Frame, Pull, frame_at
-from routh.kernels.gradients.record import Record, make_record, note_margin
 from routh.kernels.gradients.reverse import back_from, clear_bars, reverse
 from routh.kernels.gradients.reverse_curve import find_ends
 from routh.kernels.gradients.reverse_rates import Given, ReverseWork, reverse_workspace
@@ -29,10 +30,9 @@ from routh.kernels.space.sample import judged, run_sample
 from routh.kernels.space.sample import load_row as load_space
 from routh.kernels.space.workspace import ORDER, Books, Corners, SpaceWork
 from routh.kernels.space.workspace import workspace as space_workspace
-from routh.problem_rows import MU as ROW_MU
-from routh.problem_rows import RESTITUTION as ROW_RESTITUTION
-from routh.problem_rows import Rows
-from routh.validation import Array
+from routh.problem.rows import MU as ROW_MU
+from routh.problem.rows import RESTITUTION as ROW_RESTITUTION
+from routh.problem.rows import Rows
 
 BASIS, MIX = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the Fowler-Noll-Vo hash
 FIRST_ROOM, CURVED_ROOM = 128, 512  # entries of a record at first; with the true cone: one a step

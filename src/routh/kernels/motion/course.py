@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.motion.forces import MISFIT, RUBS, STICKS, settle
@@ -19,7 +20,6 @@ from routh.kernels.motion.runge_kutta import (
     interpolate,
     write_slope,
 )
-from routh.validation import Array
 
 ADVANCE, LOOK, SETTLE, GAP, RATE, MARGIN = range(6)  # requests
 MOST_CUTS = 200  # of an interval in which something vanishes

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import invert, least, misfit
 from routh.kernels.motion.place import Place, fill_place, velocity
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from routh.models.planar.kinematics import PlanarArrays

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import invert
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from routh.models.planar.kinematics import PlanarArrays, PointArrays

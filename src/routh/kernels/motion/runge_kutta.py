@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel, vectors
 from routh.kernels.common.integers import wide
 from routh.kernels.motion.forces import Found, Held, ModeArrays, fill_forces, solve_mode
 from routh.kernels.motion.place import Place, fill_place
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from routh.models.planar.kinematics import PlanarArrays

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import least
@@ -32,7 +33,6 @@ from routh.kernels.motion.runge_kutta import (
     parabola,
     write_slope,
 )
-from routh.validation import Array
 
 TURNED = 0.5  # cosine of the angle by which slip may turn in a short step
 BROKEN = 1e-3  # share of a contact's unit of force by which a mode may be broken before a step ends

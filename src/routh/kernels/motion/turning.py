@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.motion.forces import SINGULAR, At, Found, Held, respond, solve_mode
-from routh.validation import Array
 
 LAG = 0.1  # share of an answer below which slip does not turn: its direction only lags behind
 

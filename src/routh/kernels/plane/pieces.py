@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
 from routh.compiling import inlined, kernel
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_number, event_word

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.compiling.rows import rows
 from routh.kernels.common.integers import wide
 from routh.kernels.common.random import event_number
 from routh.kernels.common.small_linear import solve_linear
-from routh.validation import Array
 
 NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import inlined, kernel
 from routh.kernels.common.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.common.callback import call_rates
@@ -16,7 +17,6 @@ from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_word
 from routh.kernels.plane import rates
 from routh.kernels.plane.rates import DRIVEN, EDGE, HELD, NONE, PlaneWork, draw_order, order_contacts
-from routh.validation import Array
 
 HOLD, JOIN = 0.3, 0.05  # a contact at y = 0 is held, or may be driven, with these probabilities
 SINGLE, FACE = 0.97, 0.985  # one contact by itself; else some of them; else (beyond the second) all that may

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
 from routh.compiling import kernel
 from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_keys
-from routh.kernels.gradients.record import NOBODY, Record, begin_record, finish_piece, note_passed
-from routh.kernels.gradients.record_plane import write_piece
+from routh.kernels.common.record import NOBODY, Record, begin_record, finish_piece, note_passed
 from routh.kernels.plane.pieces import FOREVER, ZERO, advance, cut_short, length_to_event, still_hold
 from routh.kernels.plane.rates import CODES, DRIVEN, NONE, PlaneWork, tell_apart
+from routh.kernels.plane.record import write_piece
 from routh.kernels.plane.roles import (
     FREELY,
     NOWHERE,
@@ -29,9 +29,9 @@ from routh.kernels.plane.roles import (
     field,
     find_known_rates,
 )
-from routh.problem_rows import Rows, dot
+from routh.problem.rows import Rows, dot
 
-SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
+SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.base.status.Status
 FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
 SINGLES = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.space.workspace import DRIVEN, FREE, HELD, TRACED, VIOLATED, ZERO, Books, SpaceWork
-from routh.validation import Array
 
 RESTS = 1e-10  # normal velocities of held contacts below this are none
 USED_UP = 1e-13  # budgets below this share of the speed squared (or of the impulse) are used up

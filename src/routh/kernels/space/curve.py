@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 
 from routh.compiling import kernel
-from routh.kernels.gradients.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
-from routh.kernels.gradients.record_space import finish_curve, write_curve, write_end
+from routh.kernels.common.record import AIMED, FROM_ZERO, NOBODY, STEADY, TO_ZERO, Record, note_margin
 from routh.kernels.space.advance import advance, effects, write_trace
 from routh.kernels.space.curve_events import TINY, clear_length, first_event, highest_power, power_sum
 from routh.kernels.space.equations import DEPENDENT, FIRST
 from routh.kernels.space.newton import FINEST, NEARLY_CLOSED, gather, pick, put, solve
+from routh.kernels.space.record import finish_curve, write_curve, write_end
 from routh.kernels.space.series import (
     begin_series,
     distance_ahead,

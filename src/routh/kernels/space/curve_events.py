@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.one_contact import between, narrowed
 from routh.kernels.space.advance import coupling, effect
@@ -35,7 +36,6 @@ from routh.kernels.space.workspace import (
     Books,
     SpaceWork,
 )
-from routh.validation import Array
 
 PLACED = 1e-13  # how near to its zero an event is placed
 TINY = 1e-11

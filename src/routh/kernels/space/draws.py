@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.common.callback import call_rates
 from routh.kernels.common.random import event_number
 from routh.kernels.space.advance import effect
 from routh.kernels.space.workspace import AIMED_BY, DRIVEN, FREE, HELD, Custom, SpaceWork, named
-from routh.validation import Array
 
 # numbers of an event's key, by index; three for each contact follow
 KEEP, KIND, IS_CUT, CUT_AT, PER_CONTACT = named(5)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.common.one_contact import disc_axes, on_disc
 from routh.kernels.space.workspace import WALL, Corners, SpaceWork
-from routh.validation import Array
 
 
 @kernel

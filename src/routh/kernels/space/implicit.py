@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import apart, kernel
+from routh.kernels.common import record as rec
+from routh.kernels.common.record import GAMMA, Record, end_margin, note_margin, slip_of
 from routh.kernels.common.small_linear import factorise, substitute
-from routh.kernels.gradients import record as rec
-from routh.kernels.gradients.record import Record, end_margin, note_margin, slip_of
-from routh.kernels.gradients.record_space import write_instant, write_solve
-from routh.kernels.gradients.reverse_rates import GAMMA
 from routh.kernels.space.advance import advance, write_trace
 from routh.kernels.space.newton import (
     FINEST,
@@ -31,6 +30,7 @@ from routh.kernels.space.newton import (
     put,
     solve,
 )
+from routh.kernels.space.record import write_instant, write_solve
 from routh.kernels.space.straight import normal_length
 from routh.kernels.space.workspace import (
     BROKEN,
@@ -51,7 +51,6 @@ from routh.kernels.space.workspace import (
     Books,
     SpaceWork,
 )
-from routh.validation import Array
 
 # quadrature of order three with nodes 0, GAMMA and 1, less the weights of the step
 OFF0 = 0.5 - 1.0 / (6.0 * GAMMA)

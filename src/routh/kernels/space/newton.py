@@ -19,12 +19,12 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import apart, kernel
 from routh.kernels.common.one_contact import Pull, pulled_to_disc
 from routh.kernels.common.small_linear import factorise, substitute
 from routh.kernels.space.straight import LONGEST
 from routh.kernels.space.workspace import DRIVEN, ERROR, HELD, SLIDE, WALL, Corners, SpaceWork
-from routh.validation import Array
 
 SMOOTH = 1e-10  # slip, as a share of the speed, below which a contact sticks
 FINEST, FINE = 1e-12, 1e-10  # the same for slip rates; and where rounding ends a solve with that

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from routh.compiling import apart, kernel
-from routh.kernels.gradients.record import ENTRIES, NOBODY, Record, finish_piece, note_margin
-from routh.kernels.gradients.record_space import write_instant, write_stage, write_straight
+from routh.kernels.common.record import ENTRIES, NOBODY, Record, finish_piece, note_margin
 from routh.kernels.space.advance import advance, list_pushing, write_trace
 from routh.kernels.space.curve import ALWAYS, FINE, step_curve
 from routh.kernels.space.implicit import begin_stiff, step_stiff
 from routh.kernels.space.rates import first_rates, next_rates
+from routh.kernels.space.record import write_instant, write_stage, write_straight
 from routh.kernels.space.straight import (
     LONGEST,
     ROUNDED,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from routh import tolerances
+from routh.base import tolerances
 from routh.compiling import apart, kernel
 from routh.kernels.common.arrays import Draw, Outputs, Verdict, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_key, event_number
-from routh.kernels.gradients.record import Record, begin_record, note_aim
+from routh.kernels.common.record import Record, begin_record, note_aim
 from routh.kernels.space.advance import list_pushing, outside_cone
 from routh.kernels.space.curve import FINE
 from routh.kernels.space.draws import (
@@ -50,9 +50,9 @@ from routh.kernels.space.workspace import (
     Custom,
     SpaceWork,
 )
-from routh.problem_rows import Rows
+from routh.problem.rows import Rows
 
-SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.status.Status
+SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.base.status.Status
 # stages as drawn; one contact at a time, zeros held; the closing phase, a cycle of: all aimed to come to rest
 # together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
 STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 600, 10

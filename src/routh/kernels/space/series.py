@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import inlined, kernel
 from routh.kernels.space.advance import coupling
 from routh.kernels.space.equations import (
@@ -52,7 +53,6 @@ from routh.kernels.space.workspace import (
     SpaceWork,
     named,
 )
-from routh.validation import Array
 
 (NO_CLOCK,) = named(1, -1)
 CLOCKED = 1.0  # slip that vanishes or doubles within this length has its own time

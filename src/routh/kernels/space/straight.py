@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.kernels.space.workspace import (
     FREE,
@@ -15,7 +16,6 @@ from routh.kernels.space.workspace import (
     Corners,
     SpaceWork,
 )
-from routh.validation import Array
 
 TOGETHER = 1e-12  # lengths that differ by less than this share of them are one
 NOTHING = 1e-11  # velocities below this share of the speed are rounding of some dozens of pieces

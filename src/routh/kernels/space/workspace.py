@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling.rows import rows
-from routh.validation import Array
 
 Corners = Array | None
 Books = int | None

@@ -1,8 +1,5 @@
 """Robots in MuJoCo: from an MJCF or URDF file, or from MjModel and MjData, to the problem of their impact."""
 
-from routh.models.mujoco.files import load, state
-from routh.models.mujoco.landings import landing
-from routh.models.mujoco.model import MujocoModel
-from routh.models.mujoco.problem import problem, problems
+from routh.base.lazily import door
 
-__all__ = ["MujocoModel", "landing", "load", "problem", "problems", "state"]
+__all__, __getattr__, __dir__ = door(__name__, __file__)

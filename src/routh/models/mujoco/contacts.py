@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.models.mujoco.engine import Near, engine
 from routh.models.robot import ContactRow, RobotContact
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjContact, MjData, MjModel

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.status import ModelError
 from routh.models.landings import Load
 from routh.models.mujoco.contacts import geom_name, named
 from routh.models.mujoco.engine import engine, switched_off
 from routh.models.robot import listed
-from routh.status import ModelError
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

@@ -12,10 +12,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from routh.base.status import CapacityError, ModelError, optional
+from routh.base.validation import Array
+from routh.models.rotations import cross
 from routh.models.simultaneity import Simultaneity
-from routh.models.spatial.rotations import cross
-from routh.status import CapacityError, ModelError, optional
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

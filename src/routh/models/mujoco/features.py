@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from routh.base.status import ModelError
 from routh.models.mujoco.contacts import geom_name, named, near_contacts
 from routh.models.mujoco.engine import Near, engine, switched_off
 from routh.models.mujoco.pairs import Pair, heightfields_know_distances, pair_of
 from routh.models.regime import spring_of
 from routh.models.robot import listed
-from routh.status import ModelError
 
 if TYPE_CHECKING:
     from mujoco import MjContact, MjModel

@@ -16,12 +16,12 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import ModelError
+from routh.base.text import for_terminal
+from routh.base.validation import Array, real, real_array
 from routh.models.files import MUJOCO_FORMATS, Converter, check_model_file, tell, with_absolute_meshes
 from routh.models.mujoco.engine import engine
-from routh.models.spatial.rotations import rotation_matrices
-from routh.status import ModelError
-from routh.text import for_terminal
-from routh.validation import Array, real, real_array
+from routh.models.rotations import rotation_matrices
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel, MjsBody, MjsJoint, MjSpec
@@ -53,7 +53,7 @@ def load(
 
     Raises
     ------
-    routh.status.ModelError
+    routh.base.status.ModelError
         Where the file is refused or MuJoCo cannot compile it.
     """
     mujoco = engine()

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import bound, kernel
 from routh.models.mujoco.touches import Places
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

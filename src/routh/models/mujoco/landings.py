@@ -7,13 +7,16 @@ model of what follows, by how long the contacts last.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import ModelError
+from routh.base.validation import Array, real
+from routh.compiling.foreign import Foreign
 from routh.models.landings import (
     Landing,
     Motion,
@@ -44,12 +47,17 @@ from routh.models.mujoco.engine import (
 )
 from routh.models.mujoco.features import IMPACT, TIPPING, notes_on, of_pair, refuse
 from routh.models.mujoco.files import state
-from routh.models.mujoco.problem import build
-from routh.models.regime import UNEVENNESS, Regime, duration_of_spring, regime_of, spring_of
+from routh.models.mujoco.impacts import build
+from routh.models.regime import (
+    UNEVENNESS,
+    Regime,
+    duration_of_spring,
+    regime_of,
+    restitution_of_spring,
+    spring_of,
+)
 from routh.models.robot import listed, tell_unrepresented
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
-from routh.status import ModelError
-from routh.validation import Array, real
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -65,6 +73,7 @@ class Root:
     """What can be moved along gravity: a free joint, or a vertical slide and the hinge beside it."""
 
     body: int
+    name: str  # where other bodies move too, else empty: then it is clear which body is meant
     kind: str  # "free" or "slide"
     angle: int | None  # address in qpos of the quaternion; of a planar root's angle, where it has one
     down: Array  # (nq,) change of qpos per metre along gravity
@@ -79,6 +88,7 @@ def landing(
     drop: float = 1.0,
     posture: Posture | None = None,
     motion: Motion | None = None,
+    body: str | None = None,
     keyframe: str | int | None = None,
     qpos: Mapping[int | str, float] | ArrayLike | None = None,
     window: float | None = None,
@@ -102,12 +112,11 @@ def landing(
     speed = real("drop", drop, above=0.0)
     refuse(model, IMPACT)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
-    root = find_root(model, data)
+    root = find_root(model, data, body)
     take_posture(model, data, root, pose)
     before = np.array(data.qpos)
     _touch(model, data, root)
-    data.qvel[:] = speed * root.speed
-    _set_moving(model, data, root, moving)
+    _set_moving(model, data, root, speed, moving)
     rules = Rules(
         window=window,
         touching=2.0 * TOUCHING,
@@ -121,7 +130,17 @@ def landing(
     sunk = float((data.qpos - before) @ root.down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     q, v = np.array(data.qpos), np.array(data.qvel)
-    return Landing(model, q, v, problem, speed, rules.horizon, -sunk, changed, moving)
+    return Landing(model, q, v, problem, speed, rules.horizon, -sunk, changed, moving, root.name)
+
+
+def turned_to(landing: Landing, heading: float) -> Array:
+    """The velocity (nv,) of a landing of this module with another heading, rad."""
+    model: Foreign = landing.model
+    data = engine().MjData(model)
+    data.qpos[:] = landing.qpos
+    root = find_root(model, data, landing.body or None)
+    _set_moving(model, data, root, landing.drop, replace(landing.motion, heading=heading))
+    return np.array(data.qvel)
 
 
 def take_posture(model: MjModel, data: MjData, root: Root, posture: Posture) -> None:
@@ -144,15 +163,20 @@ def starting_pose(
     return data, _into_limits(model, data) if keyframe is None and qpos is None else {}
 
 
-def find_root(model: MjModel, data: MjData) -> Root:
-    """The heaviest tree that can move along gravity; a model without one is refused with what to do."""
+def find_root(model: MjModel, data: MjData, body: str | None = None) -> Root:
+    """The tree that comes down: the only one that can move along gravity, or the one named by ``body``.
+
+    A model without one, and one with several of which none is named, are refused with what to do.
+    """
     kinds, down = engine().mjtJoint, _down(model)
     trees = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
     free, slide, hinge = (int(getattr(kinds, f"mjJNT_{n}")) for n in ("FREE", "SLIDE", "HINGE"))
-    found: list[tuple[float, Root]] = []
-    for body in np.flatnonzero(np.asarray(model.body_parentid) == 0)[1:]:
-        joints = np.flatnonzero(np.asarray(model.jnt_bodyid) == body)
+    moving = np.unique(np.asarray(model.body_rootid)[np.asarray(model.dof_bodyid)])
+    found: dict[str, Root] = {}
+    for tree in np.flatnonzero(np.asarray(model.body_parentid) == 0)[1:]:
+        joints = np.flatnonzero(np.asarray(model.jnt_bodyid) == tree)
         angle = next((int(model.jnt_qposadr[j]) for j in joints if model.jnt_type[j] == hinge), None)
+        name = body_name(model, int(tree))
         turns: int | None
         for j in joints:
             place, dof = int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])
@@ -165,15 +189,28 @@ def find_root(model: MjModel, data: MjData) -> Root:
                 kind, turns = "slide", angle
             else:
                 continue
-            root = Root(int(body), kind, turns, by_position, by_velocity, int(j), trees == body)
-            found.append((float(model.body_subtreemass[body]), root))
+            told = name if len(moving) > 1 else ""
+            geoms = trees == tree
+            found[name] = Root(int(tree), told, kind, turns, by_position, by_velocity, int(j), geoms)
     if not found:
         raise ModelError(
             "model: its base cannot move along gravity, so it cannot be dropped; wanted a free joint or a "
             "vertical slide at the root (floating=True, on the command line --floating, gives a URDF's root "
             "a free joint)"
         )
-    return max(found, key=lambda item: item[0])[1]
+    names = ", ".join(found)
+    if body is not None and body not in found:
+        raise ValueError(f"body: got {body!r}; wanted one of {names}")
+    if body is None and len(found) > 1:
+        raise ModelError(
+            f"model: {len(found)} bodies can come down: {names}; wanted the one that does (body=)"
+        )
+    return found[body or names]
+
+
+def body_name(model: MjModel, body: int) -> str:
+    """The name of a body; where it has none, its number."""
+    return str(model.body(body).name or f"body {body}")
 
 
 def _down(model: MjModel) -> Array:
@@ -220,8 +257,9 @@ def _turn(data: MjData, root: Root, pose: Posture) -> None:
     data.qpos[root.angle] += angles[0]
 
 
-def _set_moving(model: MjModel, data: MjData, root: Root, motion: Motion) -> None:
-    """Sideways speed, rates and joint velocities; the speed along gravity is set already."""
+def _set_moving(model: MjModel, data: MjData, root: Root, drop: float, motion: Motion) -> None:
+    """Speeds along gravity and sideways, rates and joint velocities."""
+    data.qvel[:] = drop * root.speed
     engine().mj_kinematics(model, data)
     down, ahead = _down(model), np.array(data.xmat[root.body].reshape(3, 3)[:, 0])
     if root.kind == "free":
@@ -264,7 +302,8 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
         raise ModelError("model: it has nothing that can collide; wanted collision shapes in its file")
     lifted = 0.0
     near = look_around(model, data, TOUCHING)
-    while _clearance(near, data.qpos, root, TOUCHING)[0] <= 0.0:
+    above = _above(model, data, root)
+    while _clearance(near, data.qpos, root, TOUCHING, above)[0] <= 0.0:
         step = max(0.1, lifted)
         data.qpos[:] -= step * root.down
         lifted += step
@@ -296,10 +335,25 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     raise ModelError("model: the distance to the ground does not converge; wanted shapes that can touch it")
 
 
-def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float, float]:
+def _above(model: MjModel, data: MjData, root: Root) -> np.ndarray:
+    """Which geoms are of free bodies that are higher than this one, (ngeom,) bool."""
+    engine().mj_kinematics(model, data)
+    engine().mj_comPos(model, data)
+    higher = data.subtree_com @ _down(model) < data.subtree_com[root.body] @ _down(model) - TOUCHING
+    free = np.asarray(model.jnt_type) == int(engine().mjtJoint.mjJNT_FREE)
+    loose = np.zeros(model.nbody, dtype=bool)
+    loose[np.asarray(model.jnt_bodyid)[free]] = True
+    trees = np.asarray(model.body_rootid)[np.asarray(model.geom_bodyid)]
+    return np.asarray(higher[trees] & loose[trees])
+
+
+def _clearance(
+    near: Near, qpos: Array, root: Root, reach: float, above: np.ndarray | None = None
+) -> tuple[float, float]:
     """Smallest distance of the tree within ``reach``, m (else inf), and by how much it falls per metre down.
 
-    No more is computed than that needs, in the workspace of ``near``.
+    No more is computed than that needs, in the workspace of ``near``. What is ``above`` (ngeom,) must not be
+    touched: a body that something lies on is not pulled out from under it.
     """
     mujoco, wide, data = engine(), near.model, near.data
     widen(wide, reach)
@@ -312,14 +366,22 @@ def _clearance(near: Near, qpos: Array, root: Root, reach: float) -> tuple[float
     outer = np.flatnonzero((ours[:, 0] != ours[:, 1]) & (geoms >= 0).all(axis=1))
     if not len(outer):
         return np.inf, 1.0
+    if above is not None:
+        lying = geoms[outer][above[geoms[outer]]]
+        if len(lying):
+            name = body_name(wide, int(wide.body_rootid[wide.geom_bodyid[lying[0]]]))
+            raise ModelError(
+                f"model: {name} lies on {body_name(wide, root.body)}, which would be pulled out from under "
+                f"it; wanted {name} to come down (body=), or to be elsewhere"
+            )
     nearest = outer[np.argmin(data.contact.dist[outer])]
     normal = np.array(data.contact.frame).reshape(-1, 9)[nearest, :3]
     return float(data.contact.dist[nearest]), max(abs(float(normal @ _down(wide))), 0.05)
 
 
-def free_root(model: MjModel, data: MjData) -> Root:
-    """The free joint of the heaviest tree; a model whose root is not free is refused."""
-    found = find_root(model, data)
+def free_root(model: MjModel, data: MjData, body: str | None = None) -> Root:
+    """The free joint of the tree that comes down; a model whose root is not free is refused."""
+    found = find_root(model, data, body)
     if found.kind != "free":
         raise ModelError("model: its root slides or turns about fixed axes; wanted a free joint at the root")
     return found
@@ -333,11 +395,12 @@ def touchdowns(
     window: float,
     data: MjData | None = None,
     deepest: float | None = DEEPEST,
+    body: str | None = None,
 ) -> Iterator[Touchdown | ValueError]:
     """One by one; an error where a state has none. What makes tipping another question is refused."""
     refuse(model, TIPPING)
     tell_unrepresented("tipping", notes_on(model, TIPPING))
-    return touchdown_of_each(_Touchdowns(model, data, window, deepest, tells=True), qpos, qvel)
+    return touchdown_of_each(_Touchdowns(model, data, window, deepest, body, tells=True), qpos, qvel)
 
 
 class _Touchdowns:
@@ -349,6 +412,7 @@ class _Touchdowns:
         data: MjData | None,
         window: float,
         deepest: float | None,
+        body: str | None,
         *,
         tells: bool = False,
     ) -> None:
@@ -358,12 +422,14 @@ class _Touchdowns:
         if data is not None:
             take_environment(self.data, data)
         mujoco.mj_kinematics(model, self.data)
-        self.root = free_root(model, self.data)
+        self.root = free_root(model, self.data, body)
         self._around = self.data if data is None else data  # with its applied forces
         first = int(model.jnt_dofadr[self.root.joint])
         self.dofs = slice(first, first + 6)
         self.still = np.asarray(model.body_weldid)[np.asarray(model.geom_bodyid)] == 0  # (ngeom,) bool
-        self.held = tuple(name for j, name in enumerate(joint_names(model)) if j != self.root.joint)
+        own = np.asarray(model.body_rootid)[np.asarray(model.jnt_bodyid)] == self.root.body
+        own[self.root.joint] = False
+        self.held = tuple(name for name, ours in zip(joint_names(model), own, strict=True) if ours)
         self.along = _down(model)
         self._own, self._reach = workspace(model, 0.0), 0.0
         self._tells, self._told = tells, set[tuple[int, int]]()  # pairs of geoms whose contacts were judged
@@ -389,19 +455,57 @@ class _Touchdowns:
         to_world = np.eye(6)
         to_world[3:, 3:] = near.data.xmat[body].reshape(3, 3)
         motion = RootMotion(self.dofs, np.array(near.data.xpos[body]), to_world)
-        return held_touchdown(
+        self._check_free(near)
+        self._check_ground(near)
+        found = held_touchdown(
             mass_matrix(near.model, near.data),
             np.array(data.qvel),
             motion,
             self._seen(near, motion),
             reach=reach,
-            equality=equality_rows(near),
             load=load_of(model, near.data, body),
             held=self.held,
             deepest=self.deepest,
             ground=ground,
             doubts=doubts,
         )
+        return replace(found, body=self.root.name)
+
+    def _check_free(self, near: Near) -> None:
+        """Refuse a root that an equality constraint holds to the world, or to another body.
+
+        A loop inside the robot has rows for its joints. As a whole the robot moves freely: its rows for that
+        are zero, but where the loop is open by some distance, such as the 1.5 mm of a keyframe with rounded
+        angles, and the robot turns.
+        """
+        rows = equality_rows(near)
+        miss = near.dist[near.kind == int(engine().mjtConstraint.mjCNSTR_EQUALITY)]
+        root = np.abs(rows[:, self.dofs])
+        rounding = 1e-9 * max(float(np.abs(rows).max(initial=0.0)), 1.0)
+        turning = rounding + np.sqrt(3.0) * float(np.abs(miss).max(initial=0.0))
+        if (root[:, :3] > rounding).any() or (root[:, 3:] > turning).any():
+            raise ModelError(
+                "model: equality constraints hold its root, so it is not free; wanted a free body"
+            )
+
+    def _check_ground(self, near: Near) -> None:
+        """Refuse contacts with what moves: what a body stands on has to stay."""
+        mujoco, model, data = engine(), near.model, near.data
+        geoms = np.array(data.contact.geom).reshape(-1, 2)
+        ours = self.root.geoms[geoms]
+        other = (ours[:, 0] != ours[:, 1]) & (geoms >= 0).all(axis=1) & ~self.still[geoms].any(axis=1)
+        jac = np.zeros((3, model.nv))
+        for k in np.flatnonzero(other):
+            contact, speed = data.contact[k], 0.0
+            for geom, sign in zip(contact.geom, (-1.0, 1.0), strict=True):
+                mujoco.mj_jac(model, data, jac, None, contact.pos, int(model.geom_bodyid[geom]))
+                speed += sign * float(contact.frame[:3] @ jac @ data.qvel)
+            if contact.dist <= 2.0 * TOUCHING - self.window * min(speed, 0.0):
+                first, second = map(self._name, geoms[k].tolist())
+                raise ModelError(
+                    f"state: {second} and {first} touch, of which both move; wanted ground that stays, since "
+                    "nothing else is known of how a body turns over"
+                )
 
     @cached_property
     def _known(self) -> tuple[str, tuple[str, ...]]:
@@ -462,6 +566,23 @@ class _Touchdowns:
         tell_unrepresented("tipping", [f"{what} ({listed(where)})" for what, where in notes.items()])
 
 
+def spring_restitution(landing: Landing) -> Array:
+    """The restitution (nc,) of a landing's contacts by their springs, as `routh.robust.tipping` takes it."""
+    model: Foreign = landing.model
+    data = engine().MjData(model)
+    data.qpos[:] = landing.qpos
+    near = look_around(model, data, float(landing.problem.dist.max()) + TOUCHING)
+    ratios = {}
+    for contact in near_contacts(near.data):
+        if min(contact.geom) >= 0:
+            pair = frozenset(geom_name(model, int(geom)) for geom in contact.geom)
+            ratios[pair] = float(spring_of(contact.solref)[1])
+    pairs = [frozenset((contact.geom1, contact.geom2)) for contact in landing.problem.contacts]
+    known = np.array([ratios.get(pair, np.nan) for pair in pairs])
+    elastic = restitution_of_spring(np.where(np.isnan(known), 1.0, known))
+    return np.where(np.isnan(known), 0.0, elastic)  # limits of joints have none
+
+
 def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regime:
     """Whether the set of outcomes is the right model of a landing: by when its contacts close and how they
     last.
@@ -473,8 +594,9 @@ def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regim
     data = engine().MjData(model)
     data.qpos[:] = landing.qpos
     engine().mj_kinematics(model, data)
-    if find_root(model, data).kind == "free":
-        make = _Touchdowns(model, None, landing.window, DEEPEST)
+    body = landing.body or None
+    if find_root(model, data, body).kind == "free":
+        make = _Touchdowns(model, None, landing.window, DEEPEST, body)
         down = next(touchdown_of_each(make, landing.qpos[None], landing.qvel[None]))
         if isinstance(down, Touchdown):
             return down.regime(landing.window, unevenness)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.status import ModelError
+from routh.base.validation import Array
 from routh.models.base import ContactInfo, SpringRows, State, WithImpacts, slope_at_zero
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import (
@@ -23,7 +25,6 @@ from routh.models.mujoco.engine import (
 from routh.models.mujoco.features import BOUNCES, SIMULATE, STEPS, notes_on, refusal_of, refuse
 from routh.models.mujoco.ground import Ground, Limits
 from routh.models.mujoco.pairs import pairs_within_trees
-from routh.models.mujoco.second_look import SecondLook
 from routh.models.mujoco.springs import Springs
 from routh.models.mujoco.touches import (
     CORNERS,
@@ -38,13 +39,13 @@ from routh.models.mujoco.touches import (
     touches,
 )
 from routh.models.robot import SIDES, listed, restitution_of, tell_unrepresented
-from routh.models.spatial.rotations import skew
-from routh.problem import ImpactProblem
-from routh.status import ModelError
-from routh.validation import Array
+from routh.models.rotations import skew
+from routh.problem.impact import ImpactProblem
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
+
+    from routh.models.mujoco.second_look import SecondLook
 
 _STEP = 1e-4  # share of a unit of motion in differences of Jacobians along a velocity
 NEAR = 1e-4  # m, up to which shapes may be held closed
@@ -218,6 +219,8 @@ class MujocoModel(WithImpacts):
 
     def second_look(self) -> SecondLook:
         """Another way to look for contacts: MuJoCo's own."""
+        from routh.models.mujoco.second_look import SecondLook  # motions themselves do without
+
         model = copy.copy(self.mujoco)
         model.opt.disableflags = self._flags
         return SecondLook(model, self._touches, self._unseen)

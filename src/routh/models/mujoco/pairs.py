@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine, switched_off
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjModel

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.validation import Array
 
 FREE_OF_FRICTION = 3  # contacts of fewer dimensions have a normal only
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.models.mujoco.contacts import near_contacts
 from routh.models.mujoco.engine import engine, make_workspace, widen
 from routh.models.simultaneity import TOUCHING
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import ModelError
+from routh.base.validation import Array, real, real_array
 from routh.models.base import SpringRows, State
 from routh.models.mujoco.contacts import joint_names, named
 from routh.models.mujoco.engine import OwnData, engine, switched_off, widen
 from routh.models.mujoco.features import EQUALITY_ROWS, adhesion_actuators, pulls
 from routh.models.robot import listed
-from routh.status import ModelError
-from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

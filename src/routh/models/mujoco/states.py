@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh import tolerances
+from routh.base import tolerances
+from routh.base.processes import in_processes, parts_of
+from routh.base.validation import Array
 from routh.models.mujoco.contacts import (
     geom_name,
     joint_names,
@@ -21,8 +23,6 @@ from routh.models.mujoco.features import IMPACT, notes_on, of_pair
 from routh.models.mujoco.rows import Made, Seen, Tree, fastest_point, make_rows
 from routh.models.robot import CONTACT, Labels
 from routh.models.simultaneity import Rules, Simultaneity
-from routh.processes import in_processes, parts_of
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

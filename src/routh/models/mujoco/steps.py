@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.compiling import bound
 from routh.models.base import SpringRows
 from routh.models.mujoco.engine import engine, mass_matrix
 from routh.models.mujoco.ground import Watched, fill_all
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from routh.models.mujoco.model import MujocoModel

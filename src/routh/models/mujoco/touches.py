@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.status import ModelError
+from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.models.base import SpringRows
 from routh.models.mujoco.contacts import friction, geom_name, near_contacts, relative_jacobian
 from routh.models.mujoco.engine import OwnData, engine, widen
 from routh.models.mujoco.features import SAMPLED, SIMULATE, TURNING_FRICTION, of_contact, of_type
 from routh.models.mujoco.pairs import pairs_that_collide
-from routh.models.spatial.rotations import cross
-from routh.status import ModelError
-from routh.validation import Array
+from routh.models.rotations import cross
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel

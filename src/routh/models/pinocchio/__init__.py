@@ -1,8 +1,5 @@
 """Robots in Pinocchio: from a URDF file, or a model and its configuration, to the problem of their impact."""
 
-from routh.models.pinocchio.files import Robot, load
-from routh.models.pinocchio.model import GroundedRobot
-from routh.models.pinocchio.points import ContactPoint, feet
-from routh.models.pinocchio.problem import problem, problems
+from routh.base.lazily import door
 
-__all__ = ["ContactPoint", "GroundedRobot", "Robot", "feet", "load", "problem", "problems"]
+__all__, __getattr__, __dir__ = door(__name__, __file__)

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from routh.base.status import ModelError, optional
 from routh.models.files import PINOCCHIO_FORMATS, Converter, check_model_file, with_absolute_meshes
-from routh.status import ModelError, optional
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model

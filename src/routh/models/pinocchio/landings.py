@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import ModelError
+from routh.base.validation import Array, real, real_array
 from routh.models.landings import (
     Landing,
     Load,
@@ -25,8 +27,7 @@ from routh.models.landings import (
     turned,
 )
 from routh.models.pinocchio.files import engine
-from routh.models.pinocchio.points import UP, Points, Touching
-from routh.models.pinocchio.problem import (
+from routh.models.pinocchio.impacts import (
     DEFAULT_MU,
     Surroundings,
     build,
@@ -35,11 +36,10 @@ from routh.models.pinocchio.problem import (
     mass_matrix,
     over_ground,
 )
+from routh.models.pinocchio.points import UP, Points, Touching
 from routh.models.robot import distinct_names
+from routh.models.rotations import contact_frames
 from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
-from routh.models.spatial.rotations import contact_frames
-from routh.status import ModelError
-from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -145,7 +145,6 @@ def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Ar
         root,
         _seen([point for point in found if point.dist <= reach], root, around.mu),
         reach=reach,
-        equality=np.zeros((0, model.nv)),
         load=Load(mass, com, mass * gravity, com, gravity),
         held=tuple(model.names)[2:],
         deepest=deepest,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, real, real_array
 from routh.models.base import ContactInfo, WithImpacts
 from routh.models.pinocchio.files import engine
+from routh.models.pinocchio.impacts import DEFAULT_MU, friction, mass_matrix, point_jacobian
 from routh.models.pinocchio.points import UP, Points, as_points, feet, placed
-from routh.models.pinocchio.problem import DEFAULT_MU, friction, mass_matrix, point_jacobian
 from routh.models.robot import distinct_names
-from routh.validation import Array, real, real_array
 
 if TYPE_CHECKING:
     from pinocchio import Model

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.status import ModelError
+from routh.base.validation import Array, real_array
 from routh.models.pinocchio.files import engine, shapes
-from routh.status import ModelError
-from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
     from pinocchio import Data, GeometryModel, GeometryObject, Model

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.validation import Array, real, real_array
 from routh.models.base import ContactDefinition, FixedPlane
-from routh.validation import Array, real, real_array
 
 Point = tuple[float, float]
 ORIGIN: Point = (0.0, 0.0)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routh.base.validation import Array
 from routh.models.base import check_contacts
 from routh.models.planar.bodies import (
     ORIGIN,
@@ -34,7 +35,6 @@ from routh.models.planar.bodies import (
     Prismatic,
     Revolute,
 )
-from routh.validation import Array
 
 Complex = NDArray[np.complex128]
 

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.planar.bodies import Body, Contact, Free, FreePoint
 from routh.models.planar.kinematics import Complex, ContactKinematics, PlanarArrays, Tree, planar_arrays
-from routh.validation import Array, real_array
 
 GRAVITY = (0.0, -9.81)  # m/s^2
 

@@ -1,16 +1,5 @@
 """Free rigid bodies in space: spheres and boxes with unit quaternions, against half-spaces and each other."""
 
-from routh.lazily import exported as _exported
-from routh.models.spatial.bodies import GROUND as GROUND
-from routh.models.spatial.bodies import Body as Body
-from routh.models.spatial.bodies import Contact as Contact
-from routh.models.spatial.bodies import HalfSpace as HalfSpace
-from routh.models.spatial.bodies import PlaneContact as PlaneContact
-from routh.models.spatial.bodies import SphereContact as SphereContact
-from routh.models.spatial.bodies import box as box
-from routh.models.spatial.bodies import corner_contacts as corner_contacts
-from routh.models.spatial.bodies import corners as corners
-from routh.models.spatial.bodies import sphere as sphere
-from routh.models.spatial.model import SpatialModel as SpatialModel
+from routh.base.lazily import door
 
-__all__ = _exported(vars())
+__all__, __getattr__, __dir__ = door(__name__, __file__)

@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, real, real_array
 from routh.models.base import ContactDefinition, FixedPlane
-from routh.validation import Array, real, real_array
 
 Point = tuple[float, float, float]
 ORIGIN: Point = (0.0, 0.0, 0.0)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.validation import Array
 from routh.models.base import check_contacts
+from routh.models.rotations import apply, contact_frames, cross, skew, tangent_rates
 from routh.models.spatial.bodies import Body, Contact, PlaneContact, SphereContact
-from routh.models.spatial.rotations import apply, contact_frames, cross, skew, tangent_rates
-from routh.validation import Array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

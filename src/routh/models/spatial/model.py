@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
+from routh.models.rotations import apply, cross, exponential, multiply, rotation_matrices
 from routh.models.spatial.bodies import Body, Contact
 from routh.models.spatial.kinematics import ContactKinematics, SpatialArrays, spatial_arrays
-from routh.models.spatial.rotations import apply, cross, exponential, multiply, rotation_matrices
-from routh.validation import Array, real_array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

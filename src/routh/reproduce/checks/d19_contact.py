@@ -11,6 +11,8 @@ import math
 import numpy as np
 from scipy.optimize import LinearConstraint, NonlinearConstraint, minimize
 
+from routh.base.status import Status
+from routh.base.validation import Array, Options
 from routh.constraints import (
     Bilateral,
     Compliance,
@@ -28,9 +30,7 @@ from routh.reproduce.checks import draws
 from routh.reproduce.d19 import ANGLE, ON_THE_INCLINE, slid_and_lifted
 from routh.reproduce.d19_program import PaperProgram, paper_program, solve_paper
 from routh.reproduce.verdicts import Finding, refuted, unsettled, works
-from routh.status import Status
 from routh.systems.d19 import motion_of
-from routh.validation import Array, Options
 
 G = 9.81
 

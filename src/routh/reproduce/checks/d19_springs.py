@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from scipy.integrate import solve_ivp
 
+from routh.base.validation import Array, Options
 from routh.constraints import (
     Bilateral,
     ConstrainedSystem,
@@ -25,7 +26,6 @@ from routh.reproduce.d19 import PUBLISHED, iteration_matrix
 from routh.reproduce.d19_program import paper_program, solve_paper
 from routh.reproduce.verdicts import Finding, impossible, refuted, unsettled, works
 from routh.systems.d19 import motion_of
-from routh.validation import Array, Options
 
 G = 9.81
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh.problem import ImpactProblem
-from routh.validation import Array
+from routh.base.validation import Array
+from routh.problem.impact import ImpactProblem
 
 
 def impact(rng: np.random.Generator, *, nt: int = 1, nc: int | None = None) -> ImpactProblem:

@@ -9,11 +9,12 @@ import numpy as np
 
 from routh import laws, systems
 from routh.auditing.comparison import sequences, simultaneous_solutions
+from routh.base import features
 from routh.exact.build import exact_set
-from routh.friction.cones import ContactMode
-from routh.friction.pointedness import pointedness
-from routh.friction.termination import terminates
-from routh.problem import ImpactProblem
+from routh.problem.friction import ContactMode
+from routh.problem.impact import ImpactProblem
+from routh.problem.pointedness import pointedness
+from routh.problem.termination import terminates
 from routh.reproduce.checks import draws
 from routh.reproduce.hp19 import wall_on_floor
 from routh.reproduce.verdicts import Finding, impossible, works
@@ -124,7 +125,7 @@ def _rod_events(count: int) -> Counter[str]:
             np.diag([1.0, 1.0, 1 / 12]), [[0, 1, -c]], [[1, 0, s]], mu, rng.normal(size=3), restitution=e
         )
         if problem.approaching[0]:
-            events = laws.TwoBody().solve(problem).events.replace("l", "")
+            events = features.feature("two_body").TwoBody().solve(problem).events.replace("l", "")
             need = abs(problem.delassus[0, 1] / problem.delassus[1, 1])
             seen[events if "s" not in events else f"{events} {'stick' if need <= mu else 'reverse'}"] += 1
     return seen

@@ -9,22 +9,22 @@ import numpy as np
 
 from routh import systems
 from routh.auditing.comparison import sequences, simultaneous_solutions
+from routh.base.results import ImpactPath, PathKind
+from routh.base.status import Status
 from routh.exact.build import exact_set
 from routh.exact.checker import CheckedPath, verify_invariance, verify_path
 from routh.exact.polytopes import distance_to_hull
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
 from routh.reproduce.base import Settings
 from routh.reproduce.checks import draws
 from routh.reproduce.compliant import ANGLES, RATIOS, share_before_the_second, stiffness_sweep, tilt_sweep
 from routh.reproduce.hp23 import DISKS, refuting_path, separation_of
+from routh.reproduce.kelvin_voigt import KelvinVoigt
 from routh.reproduce.sampled import any_solution, distances, joined, unequal_steps
 from routh.reproduce.statements import CHECKS
 from routh.reproduce.verdicts import Finding, Verdict, refuted, works
-from routh.results import ImpactPath, PathKind
 from routh.sampling import Outcomes, sample
 from routh.sampling.path_residual import path_residual
-from routh.sim.compliant import KelvinVoigt
-from routh.status import Status
 
 
 @cache

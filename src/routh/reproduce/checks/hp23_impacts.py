@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import laws, sampling, systems
+from routh import laws, systems
 from routh.auditing.comparison import sequences, simultaneous_solutions
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.exact.build import exact_set
-from routh.friction.cones import project_disc
-from routh.friction.pointedness import pointedness
-from routh.friction.termination import terminates
-from routh.problem import ImpactProblem
+from routh.problem.friction import project_disc
+from routh.problem.impact import ImpactProblem
+from routh.problem.pointedness import pointedness
+from routh.problem.termination import terminates
+from routh.reproduce import theory
 from routh.reproduce.checks import draws
 from routh.reproduce.verdicts import Finding, works
 from routh.sampling import Outcomes, sample
-from routh.status import Status
 from routh.systems.hp23 import block
-from routh.validation import Array
 
 _POINTED = ("rocking-block", "compass-gait", "box-wall")
 
@@ -25,7 +26,7 @@ def lemma_1() -> Finding:
     """As many samples as the lemma asks for meet every cell of the box at least as often as it promises."""
     step, lipschitz, epsilon, delta, runs = 0.3, 2.0, 0.1, 0.05, 2000
     cells = int(np.ceil(step * lipschitz * np.sqrt(2) / epsilon))
-    count = sampling.dense_sample_count(
+    count = theory.dense_sample_count(
         step=step, lipschitz=lipschitz, dimension=2, epsilon=epsilon, delta=delta
     )
     rng = np.random.default_rng(0)
@@ -66,7 +67,7 @@ def lemma_2() -> Finding:
     shares = []
     for problem in draws.impacts(1, 200, nc=1):
         spent = laws.SingleContact()(problem).impulse[0, 0]
-        shares.append(float(spent / (sampling.single_contact_kappa(problem) * problem.speed)))
+        shares.append(float(spent / (theory.single_contact_kappa(problem) * problem.speed)))
     return works(max(shares) <= 1.0 + 1e-9, {"impacts": 200, "largest impulse over the bound": max(shares)})
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from routh import laws, systems
-from routh.friction.termination import terminates
+from routh.base.status import Status
 from routh.models.base import impact_problem
 from routh.models.planar import PlanarModel
+from routh.problem.termination import terminates
 from routh.reproduce.verdicts import Finding, refuted, works
 from routh.sim import Trajectory, simulate, verify
-from routh.status import Status
 from routh.viz.snapshots import planar
 
 G = 9.81

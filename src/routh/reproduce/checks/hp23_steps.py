@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from routh import sampling, systems
+from routh import systems
 from routh.auditing.comparison import simultaneous_solutions
+from routh.base.status import Status
+from routh.base.validation import Array
 from routh.exact.build import exact_set
-from routh.friction.pointedness import pointedness
-from routh.problem import ImpactProblem
+from routh.problem.impact import ImpactProblem
+from routh.problem.pointedness import pointedness
+from routh.reproduce import theory
 from routh.reproduce.checks import draws
 from routh.reproduce.hp23 import EPSILON, NET, STEPS, TABLE_3
+from routh.reproduce.unique import lipschitz_constant, uniqueness
 from routh.reproduce.verdicts import Finding, explained, refuted, unsettled, works
 from routh.sampling import sample
-from routh.status import Status
-from routh.step import PolyhedralStep, lipschitz_constant, uniqueness
+from routh.sampling.algorithm1 import psi
+from routh.step import PolyhedralStep
 from routh.systems.catalogue import CATALOGUE
-from routh.validation import Array
 
 _SYSTEMS = ("rocking-block", "compass-gait", "box-wall")
 
@@ -104,7 +107,7 @@ def theorem_8() -> Finding:
     for name in _SYSTEMS:
         system = systems.get(name)
         problem, step = systems.impact(name), system.paper.step or 0.3
-        bound = sampling.termination_bound(problem, step=step, probability=0.999)
+        bound = theory.termination_bound(problem, step=step, probability=0.999)
         most = int(sample(problem, 4096, step=step, method="algorithm1").steps.max())
         over += most > bound
         told[name] = f"{most} of {bound:g}"
@@ -142,16 +145,16 @@ def proposition_3() -> Finding:
     )
 
 
-def _net() -> sampling.NetBound:
+def _net() -> theory.NetBound:
     problem, step = systems.impact("rocking-block"), systems.get("rocking-block").paper.step or 0.3
-    return sampling.net_bound(problem, step=step, epsilon=EPSILON, max_steps=STEPS)
+    return theory.net_bound(problem, step=step, epsilon=EPSILON, max_steps=STEPS)
 
 
 def lemma_9() -> Finding:
     """50 velocities of the block that have nearly ended: one step of epsilon / (3 psi) ends each."""
     block = systems.impact("rocking-block")
     bound, rng = _net(), np.random.default_rng(1)
-    small, step = EPSILON / (3 * sampling.psi(block)), PolyhedralStep(block)
+    small, step = EPSILON / (3 * psi(block)), PolyhedralStep(block)
     least = np.inf
     for _ in range(50):
         wanted = rng.uniform(-1.0, 1.0, size=2) * bound.separation
@@ -166,7 +169,7 @@ def theorem_9() -> Finding:
     """The runs that (171) asks for: a number, and a hopeless one."""
     bound = _net()
     step = systems.get("rocking-block").paper.step or 0.3
-    runs = sampling.approximation_sample_count(
+    runs = theory.approximation_sample_count(
         step=step, lipschitz=bound.lipschitz, max_steps=STEPS, contacts=2, net=NET, delta=0.05
     )
     numbers: dict[str, float | str] = {

@@ -8,25 +8,26 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.optimize import minimize
 
+from routh.base import features
+from routh.base.status import Status
+from routh.base.validation import Array
+from routh.compiling.foreign import Foreign
 from routh.reproduce import jw17 as exhibits
 from routh.reproduce.checks import draws
 from routh.reproduce.jw17 import BOWLING, ICOSAHEDRON, PUBLISHED, SOLVERS, TABLE_1
 from routh.reproduce.jw17_methods import LINE_TOLERANCE, euler, general_solver
 from routh.reproduce.verdicts import Finding, impossible, refuted, unsettled, works
-from routh.status import Status
-from routh.systems import two_body as data
-from routh.two_body import (
-    Body,
-    batch,
-    contact_velocity,
-    frictionless,
-    hodograph,
-    impact,
-    invariant_directions,
-    inverse_inertia,
-    velocities_after,
-)
-from routh.validation import Array
+
+# a feature does not import another one: without it nothing of this module can be checked
+two_body, data = features.feature("two_body"), features.feature("two_body.systems")
+batch = two_body.batch
+contact_velocity = two_body.contact_velocity
+frictionless = two_body.frictionless
+hodograph = two_body.hodograph
+impact = two_body.impact
+invariant_directions = two_body.invariant_directions
+inverse_inertia = two_body.inverse_inertia
+velocities_after = two_body.velocities_after
 
 EVENTS = ("cr", "scr", "csr", "lscr", "lcsr", "lcr", "clsr", "clr")  # JW17 Fig. 9
 
@@ -50,12 +51,12 @@ def _impacts(seed: int, count: int) -> tuple[Array, Array, Array, Array]:
     return w, v, 10.0 ** rng.uniform(-3, 3, count), rng.uniform(0.0, 1.0, count)
 
 
-def _random_body(rng: np.random.Generator) -> Body:
+def _random_body(rng: np.random.Generator) -> Foreign:
     turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     turn *= np.sign(np.linalg.det(turn))
     inertia, position = rng.uniform(0.1, 1, 3), rng.normal(size=3)
     motion = {"velocity": rng.normal(size=3), "angular_velocity": rng.normal(size=3)}
-    return Body(float(rng.uniform(0.5, 3)), inertia, position, rotation=turn, **motion)
+    return two_body.Body(float(rng.uniform(0.5, 3)), inertia, position, rotation=turn, **motion)
 
 
 def w_is_definite() -> Finding:
@@ -80,7 +81,8 @@ def w_is_definite() -> Finding:
 def two_balls() -> Finding:
     """W of two balls in closed form."""
     a, b = (
-        Body(m, np.full(3, 0.4 * m * r * r), [0, 0, s * r]) for m, r, s in ((2.0, 0.3, 1), (3.0, 0.5, -1))
+        two_body.Body(m, np.full(3, 0.4 * m * r * r), [0, 0, s * r])
+        for m, r, s in ((2.0, 0.3, 1), (3.0, 0.5, -1))
     )
     off = np.abs(inverse_inertia(a, b, [0, 0, 0], [0, 0, 1]) - (5 / 6) * np.diag([3.5, 3.5, 1.0])).max()
     return works(float(off) < 1e-12, {"largest difference (1/kg)": float(off)})
@@ -585,7 +587,5 @@ def accuracy_of_solvers() -> Finding:
 
 def microseconds() -> Finding:
     """20,000 copies of the icosahedron's impact in bulk: time of one."""
-    from routh.two_body.api import kernel_seconds
-
-    seconds = kernel_seconds(*exhibits.copies(ICOSAHEDRON, 20000))
+    seconds = features.feature("two_body.api").kernel_seconds(*exhibits.copies(ICOSAHEDRON, 20000))
     return works(seconds < 1e-4, {"time of an impact (s)": seconds, "the paper's VS (s)": 0.0004134})

@@ -1,1 +1,0 @@
-"""From the source of a kernel to a program in LLVM's language: begin with `program`, its last module."""

@@ -1,0 +1,1 @@
+"""What is the same for robots of every library that loads them."""

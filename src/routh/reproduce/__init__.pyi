@@ -1,0 +1,19 @@
+# What type checkers and editors see, and what `routh.base.lazily` resolves.
+from routh.reproduce.base import Entry as Entry
+from routh.reproduce.base import Exhibit as Exhibit
+from routh.reproduce.base import Row as Row
+from routh.reproduce.base import Settings as Settings
+from routh.reproduce.base import entries as entries
+from routh.reproduce.base import exhibit as exhibit
+from routh.reproduce.kelvin_voigt import CompliantResult as CompliantResult
+from routh.reproduce.kelvin_voigt import KelvinVoigt as KelvinVoigt
+from routh.reproduce.kelvin_voigt import compliant_impact as compliant_impact
+from routh.reproduce.theory import NetBound as NetBound
+from routh.reproduce.theory import approximation_sample_count as approximation_sample_count
+from routh.reproduce.theory import dense_sample_count as dense_sample_count
+from routh.reproduce.theory import net_bound as net_bound
+from routh.reproduce.theory import single_contact_kappa as single_contact_kappa
+from routh.reproduce.theory import termination_bound as termination_bound
+from routh.reproduce.unique import Uniqueness as Uniqueness
+from routh.reproduce.unique import lipschitz_constant as lipschitz_constant
+from routh.reproduce.unique import uniqueness as uniqueness
