@@ -37,9 +37,13 @@ def main() -> None:
         run(BIN / "ruff", "check", ".")
         run(BIN / "ruff", "format", "--check", ".")
         run(BIN / "mypy")
-    test(*sys.argv[1:])
-    if not sys.argv[1:]:
-        check_oldest_llvm()
+    if sys.argv[1:]:
+        test(*sys.argv[1:])
+        return
+    # every test runs once: those of the core in a copy without any feature, the others here
+    for which in ("--core", "--single", "--rest"):
+        run(BIN / "python", "scripts/without_features.py", which)
+    check_oldest_llvm()
 
 
 def install(*what: str | Path) -> None:

@@ -14,9 +14,6 @@ FURTHER = (
     "models.spatial",
     "models.mujoco",
     "models.pinocchio",
-    "view",
-    "sweep",
-    "reproduce",
 )
 
 

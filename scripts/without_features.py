@@ -1,8 +1,9 @@
 """Is every feature a folder that can be deleted?
 
-python scripts/without_features.py             # the tests of the core in a copy without any feature
+python scripts/without_features.py --core      # the tests of the core in a copy without any feature
 python scripts/without_features.py --single    # without each one: import, list of commands, run, tip
-python scripts/without_features.py --each      # the tests of all that is left, without each one; hours
+python scripts/without_features.py --rest      # here: tests of features, and of what speaks of the whole
+python scripts/without_features.py --each      # the tests of the core without each one; hours
 
 A copy of the files that git knows is made in a temporary folder; with a feature go its tests, pages,
 benchmarks and examples, which its ``feature.toml`` names. Further arguments go to pytest.
@@ -49,21 +50,29 @@ def run(place: Path, *command: str) -> int:
     return subprocess.run([sys.executable, *command], cwd=place, env=environment).returncode
 
 
-def test(place: Path, arguments: list[str]) -> int:
-    """The tests of the core in the copy."""
-    ignored = [f"--ignore-glob={place / pattern}" for pattern in WHOLE]
-    return run(place, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *ignored, *arguments)
+def test(place: Path, *arguments: str) -> int:
+    """Run tests on all cores."""
+    return run(place, "-m", "pytest", "-n", "auto", "--dist", "worksteal", *arguments)
+
+
+def rest() -> list[str]:
+    """The test files that are not the core's, and the plan of the house, which is of both."""
+    own = [path for parts in features().values() for path in parts["tests"]]
+    whole = [str(path.relative_to(ROOT)) for pattern in WHOLE for path in sorted(ROOT.glob(pattern))]
+    return [*own, *whole, "tests/test_architecture.py"]
 
 
 def works(place: Path, name: str) -> bool:
     """Whether what a user does first works without a feature, and its name says what is missing."""
-    asked = (
-        "import routh\n"
-        f"try: routh.{name}\n"
-        f"except AttributeError as error: assert 'without the feature {name!r}'"
-        f".replace('\\'', '') in str(error).replace('\\'', ''), error\n"
-        "else: raise SystemExit('it is still there')\n"
-    )
+    asked = f"""
+import routh
+try:
+    routh.{name}
+except AttributeError as error:
+    assert {name!r} in str(error) and "is without the feature" in str(error), error
+else:
+    raise SystemExit("routh.{name} is still there")
+"""
     calls = [
         ("-c", asked),
         ("-m", "routh", "--help"),
@@ -76,16 +85,19 @@ def works(place: Path, name: str) -> bool:
 def main() -> int:
     """Make the copies and run what is asked for; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--single", action="store_true")
-    parser.add_argument("--each", action="store_true")
+    for which in ("core", "single", "rest", "each"):
+        parser.add_argument(f"--{which}", action="store_true")
     options, arguments = parser.parse_known_args()
+    if options.rest:
+        return test(ROOT, *rest(), *arguments)
     failed = []
-    cases = [[name] for name in features()] if options.single or options.each else [list(features())]
+    cases = [list(features())] if options.core else [[name] for name in features()]
     for names in cases:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             copy_without(names, place)
-            ok = works(place, names[0]) if options.single else test(place, arguments) == 0
+            ignored = [f"--ignore-glob={place / pattern}" for pattern in WHOLE]
+            ok = works(place, names[0]) if options.single else test(place, *ignored, *arguments) == 0
             print(f"without {', '.join(names)}: {'works' if ok else 'FAILED'}", flush=True)
             failed += [] if ok else [names]
     return 1 if failed else 0

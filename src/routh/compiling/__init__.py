@@ -10,7 +10,7 @@ A kernel is scalar: loops over numbers and arrays. So the kinds of its arguments
 it, and its syntax tree can be written down as LLVM's text in one go. There is one translator; its doors use
 public API only. In this order they are read:
 
-1. ``translator``: from source to text. ``values`` (what an expression stands for), ``writer`` (the words for
+1. The translator, from source to text: ``values`` (what an expression stands for), ``writer`` (the words for
    numbers), ``function`` (through the syntax tree), ``program`` (functions together). ``rows``: names for the
    rows of an array.
 2. ``native``, the CPU's door: text to an object file by llvmlite, linked and called. ``arguments``: what a

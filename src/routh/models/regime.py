@@ -68,6 +68,8 @@ class Regime:
         late = "never" if not np.isfinite(self.closing) else f"{1e3 * self.closing:.3g} ms after the first"
         lasts = f"a contact lasts {1e3 * self.duration:.3g} ms"
         within = f"contacts close within {1e3 * self.spread:.2g} ms"
+        if self.closing > self.window and self.kind != TILTED:  # see ``decided`` of `regime_of`
+            return f"a contact closes {late}; what later impacts do does not decide the answer"
         return {
             TILTED: f"tilted: a contact closes {late}, outside the window of {1e3 * self.window:g} ms; "
             "later impacts decide, so the set may miss outcomes",
