@@ -28,7 +28,7 @@ CALLS = {
 def test_notebooks_show_a_bar_for_each_long_call():
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    first = "import routh\nfrom routh import progress\nprogress.PATIENCE = progress._EVERY = 0.0"
+    first = "import routh\nfrom routh.base import progress\nprogress.PATIENCE = progress._EVERY = 0.0"
     cells = [nbformat.v4.new_code_cell(code) for code in (first, *(f"{code};" for code in CALLS.values()))]
     book = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(book, timeout=600, kernel_name="python3").execute()

@@ -54,7 +54,7 @@ def test_a_study_from_beginning_to_end(tmp_path):
     assert study.status_counts() == {"SOLVED": 6}
     assert float(table["ambiguity"].sel(mu=0.6, speed=1.0)) > 0.01
     assert "SOLVED" in table["status"].attrs["meaning"]
-    again = sweep.open(tmp_path / "s", functions=[sweep_points.block])
+    again = sweep.open_study(tmp_path / "s", functions=[sweep_points.block])
     assert again.run("here").computed == 0  # nothing is left to do
     assert_same(again.table(), table)
 
@@ -156,7 +156,7 @@ def test_a_chunk_that_cannot_be_read_is_computed_again(tmp_path, damage):
     whole = first.read_bytes()
     first.write_bytes({"truncate": whole[:-30], "garbage": b"nonsense", "other": second.read_bytes()}[damage])
     assert study.status_counts()["PENDING"] == 2
-    report = sweep.open(tmp_path, functions=[sweep_points.block]).run("here")
+    report = sweep.open_study(tmp_path, functions=[sweep_points.block]).run("here")
     assert (report.computed, report.mended) == (2, 1)
     assert_same(study.table(), table)
     assert first.read_bytes() == whole  # equal results give equal bytes
@@ -173,7 +173,7 @@ def test_another_study_in_the_folder_is_refused_with_the_difference(tmp_path):
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "numpy": "0.1"}))
     with pytest.raises(ValueError, match=r"numpy: '0\.1' there"):
-        sweep.open(tmp_path, functions=[sweep_points.block]).run("here")
+        sweep.open_study(tmp_path, functions=[sweep_points.block]).run("here")
 
 
 def test_a_changed_source_file_is_another_study(tmp_path, monkeypatch):
@@ -183,15 +183,15 @@ def test_a_changed_source_file_is_another_study(tmp_path, monkeypatch):
     sweep.study(tmp_path / "s", problems="moving_ground:at", over={"mu": [0.1]})
     module.write_text("from sweep_points import block\ndef at(mu):\n    return block(2 * mu)\n")
     with pytest.raises(ValueError, match=r"problems\.digest"):
-        sweep.open(tmp_path / "s", functions=["moving_ground:at"]).run("here")
+        sweep.open_study(tmp_path / "s", functions=["moving_ground:at"]).run("here")
 
 
 def test_a_folder_without_a_study_is_refused(tmp_path):
     with pytest.raises(ValueError, match="holds no study"):
-        sweep.open(tmp_path)
+        sweep.open_study(tmp_path)
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(ValueError, match="holds no study"):
-        sweep.open(tmp_path)
+        sweep.open_study(tmp_path)
 
 
 def test_a_full_disk_loses_nothing_that_was_stored(tmp_path, monkeypatch):
@@ -442,8 +442,8 @@ def test_a_folder_does_not_decide_what_runs(tmp_path, way):
     mark = tmp_path / "mark"
     folder = forged(tmp_path / "s", **strangers(mark)[way])
     with pytest.raises(ValueError, match="which is not routh's own"):
-        sweep.open(folder).run("here")
-    assert sweep.open(folder).status_counts() == {"PENDING": 1}  # to read it is harmless
+        sweep.open_study(folder).run("here")
+    assert sweep.open_study(folder).status_counts() == {"PENDING": 1}  # to read it is harmless
     assert not mark.exists()
 
 
@@ -462,7 +462,7 @@ def test_the_command_refuses_what_a_folder_names_and_takes_what_its_caller_names
 def test_names_from_a_folder_do_not_command_a_terminal(tmp_path):
     folder = forged(tmp_path / "s", problems={"function": "\x1b]0;owned\x07:x"})
     with pytest.raises(ValueError, match="which is not routh's own") as raised:
-        sweep.open(folder).run("here")
+        sweep.open_study(folder).run("here")
     assert "\x1b" not in str(raised.value)
 
 
@@ -482,7 +482,7 @@ def test_a_manifest_that_is_not_whole_is_refused(tmp_path, change):
     path = folder / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(ValueError, match=r"manifest\.json: is not whole"):
-        sweep.open(folder)
+        sweep.open_study(folder)
 
 
 def test_links_in_a_folder_are_not_written_through(tmp_path):

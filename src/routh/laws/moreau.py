@@ -54,3 +54,8 @@ class Moreau(ImpactLaw):
         step = make_step(problem, friction=self.friction, facets=self.facets)
         found = step.solve(problem.v, None, rebound=rebound)
         return at_once(problem, found.impulse, found.status, found.residual)
+
+
+def convex_moreau(*, friction: str = "cone", facets: int | None = None) -> Moreau:
+    """Make Moreau's law by one convex cone program, see `Moreau`."""
+    return Moreau(friction, facets, associated=True)

@@ -186,7 +186,7 @@ class Study(Drawable):
             raise ValueError(
                 f"folder: {for_terminal(self.folder)} names {for_terminal(strangers[0])!r}, which is not "
                 "routh's own, and a folder does not decide what runs; give the function again: "
-                "routh.sweep.open(folder, functions=[...]), or the call that made the study"
+                "routh.sweep.open_study(folder, functions=[...]), or the call that made the study"
             )
 
     @cached_property
