@@ -259,6 +259,8 @@ SEEN, KNOWN = 1, 2  # counts: 0, contacts of now, rows in the memory or -1 when 
 @kernel
 def normal_speed(tree: Tree, contact: int, around: Around, motion: Motion) -> float:
     """Rate of a contact's distance, m/s."""
+    # reads around.frame, around.geom, around.pos, tree.body_last, tree.body_root, tree.dof_parent,
+    #   tree.geom_body
     pos, normal = around.pos[contact], around.frame[contact]
     cdof, centre, qvel = motion
     total = 0.0
@@ -282,6 +284,9 @@ def normal_speed(tree: Tree, contact: int, around: Around, motion: Motion) -> fl
 @kernel
 def take_contacts(around: Around, seen: Seen) -> None:
     """Copy the contacts of a state side by side, with their distances to where MuJoCo's force begins."""
+    # reads around.dim, around.dist, around.frame, around.friction, around.geom, around.includemargin,
+    #   around.pos, seen.first
+    # writes seen.dim, seen.dist, seen.frame, seen.friction, seen.geom, seen.pos
     for contact in range(seen.first[1]):
         seen.dist[contact] = around.dist[contact] - around.includemargin[contact]
         seen.dim[contact] = around.dim[contact]
@@ -345,6 +350,7 @@ def earliest(row: Array, rules: Array) -> float:
 @kernel
 def look_at_rows(tree: Tree, around: Around, motion: Motion, rules: Array, books: Books) -> tuple[int, float]:
     """Fill in the rows of now; their number, and for how long no open one can close, s."""
+    # reads around.dist, around.geom, around.includemargin, around.pos, tree.geom_body; hands on around, tree
     memory, now, counts = books
     count, safe = 0, rules[UNSEEN]
     for contact in range(counts[SEEN]):
@@ -371,6 +377,7 @@ def next_event(tree: Tree, around: Around, motion: Motion, rules: Array, books: 
     Both stand in the rules then. The contacts that close then are remembered as handled; so are those of
     events with too few contacts.
     """
+    # hands on around, tree
     count, safe = look_at_rows(tree, around, motion, rules, books)
     memory, now, counts = books
     found = math.inf

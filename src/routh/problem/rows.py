@@ -192,6 +192,7 @@ def speed_of(factor: Array, v: Array, nv: int) -> float:
 @kernel
 def finite_row(problems: Problems, row: int) -> bool:
     """Whether everything that counts in a row is a number."""
+    # reads Jn, Jt, M, mu, present, restitution, size, v
     nv, nt = problems.size[row, 0], problems.size[row, 2]
     for i in range(nv):
         if not math.isfinite(problems.v[row, i]):
@@ -215,6 +216,7 @@ def finite_row(problems: Problems, row: int) -> bool:
 @kernel
 def symmetric_row(problems: Problems, row: int, tolerance: float) -> bool:
     """Whether a mass matrix is symmetric up to a share of its largest entry."""
+    # reads M, size
     nv = problems.size[row, 0]
     largest, worst = 0.0, 0.0
     for i in range(nv):
@@ -229,6 +231,10 @@ def check_row(
     problems: Problems, row: int, symmetry: float, approach: float, own: Scratch
 ) -> tuple[int, int]:
     """What is wrong with a row, and how many of its contacts approach faster than a share of its speed."""
+    # reads own.factor, own.half, problems.Jn, problems.M, problems.mu, problems.present,
+    #   problems.restitution, problems.size, problems.v
+    # writes own.factor, own.half
+    # hands on problems
     nv = problems.size[row, 0]
     if not finite_row(problems, row):
         return NOT_FINITE, 0
@@ -266,6 +272,7 @@ def check(
     approaching: np.ndarray,
 ) -> None:
     """`check_row` for every row but those with ``skip``, into ``found`` and ``approaching`` (rows,)."""
+    # reads problems.size; hands on own, problems
     for row in range(problems.size.shape[0]):
         if not skip[row]:
             found[row], approaching[row] = check_row(problems, row, limits[0], limits[1], own)
@@ -274,6 +281,7 @@ def check(
 @kernel
 def tiny_row(problems: Problems, row: int, least_mass: float, least_speed: float) -> int:
     """Whether numbers of a row are so small that products of them vanish."""
+    # reads M, size, v
     fastest = 0.0
     for i in range(problems.size[row, 0]):
         fastest = max(fastest, abs(problems.v[row, i]))
@@ -285,6 +293,7 @@ def tiny_row(problems: Problems, row: int, least_mass: float, least_speed: float
 @kernel
 def bounces(problems: Problems, row: int) -> bool:
     """Whether a contact of a row has restitution."""
+    # reads present, restitution
     for i in range(problems.present.shape[1]):
         if problems.present[row, i] and problems.restitution[row, i] > 0.0:
             return True
@@ -301,6 +310,7 @@ def load_column(J: Array, nv: int, columns: Array, c: int) -> None:
 @kernel
 def load_columns(problems: Problems, row: int, columns: Array) -> int:
     """The Jacobian of a row, contact by contact, as columns, and zeros up to four; how many contacts."""
+    # reads Jn, Jt, present, size
     nv, nt = problems.size[row, 0], problems.size[row, 2]
     first, count = 0, 0
     for i in range(problems.present.shape[1]):
@@ -320,6 +330,10 @@ def load_columns(problems: Problems, row: int, columns: Array) -> int:
 @kernel
 def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: int) -> None:
     """One row in its own units (`routh.problem.impact.Scaling`), into row ``place`` of `Rows`."""
+    # reads out.before, out.response, own.columns, own.factor, problems.Jn, problems.Jt, problems.M,
+    #   problems.mu, problems.present, problems.restitution, problems.size, problems.v
+    # writes out.G, out.before, out.contact, out.nc, out.response, out.start, own.columns, own.factor
+    # hands on own, problems
     nv, nt = problems.size[row, 0], problems.size[row, 2]
     width, count, columns = 1 + nt, 0, own.columns
     factorise(problems.M, row, nv, own.factor)
@@ -364,6 +378,7 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
 @kernel
 def respond(own: Scratch, nv: int, size: int, speed: float, response: Array, place: int) -> None:
     """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what is in the columns."""
+    # reads columns, factor; writes columns
     columns = own.columns
     for i in range(nv - 1, -1, -1):
         eliminate(own.factor, i, i + 1, nv, columns, size)
@@ -380,6 +395,7 @@ def respond(own: Scratch, nv: int, size: int, speed: float, response: Array, pla
 @kernel
 def prepare(problems: Problems, begin: int, end: int, skip: np.ndarray, own: Scratch, out: Rows) -> None:
     """Rows ``begin`` to ``end`` into rows 0, 1, ... of ``out``; those with ``skip`` get no contacts."""
+    # reads out.before, problems.v; writes out.before, out.nc; hands on out, own, problems
     for row in range(begin, end):
         place = row - begin
         if skip[row]:

@@ -34,6 +34,7 @@ SOLVED, ROUNDING = 1e-3, 1e-14  # residual as a share of the softness, and at le
 @kernel
 def load_cone(work: Work, nc: int) -> None:
     """What `cone_step` needs of a row beside its matrix."""
+    # reads G; writes cosine, large, sine, small
     G = work.G
     for i in range(nc):
         t, u = 3 * i + 1, 3 * i + 2
@@ -44,6 +45,7 @@ def load_cone(work: Work, nc: int) -> None:
 @kernel
 def pushed(work: Work, i: int, w0: float, w1: float, w2: float, normal: float) -> tuple[float, float, float]:
     """Friction (2) of contact i at a normal impulse, and its normal velocity after both."""
+    # reads G, mu
     G, n, t, u = work.G, 3 * i, 3 * i + 1, 3 * i + 2
     axes = work.large[i], work.small[i], work.cosine[i], work.sine[i]
     f0, f1 = on_disc(axes, w1 + G[t, n] * normal, w2 + G[u, n] * normal, work.mu[i] * normal)
@@ -55,6 +57,7 @@ def solve_contact(
     work: Work, bound: float, i: int, w0: float, w1: float, w2: float
 ) -> tuple[float, float, float]:
     """Impulse of contact i, whose velocity without it is w: (normal, friction (2))."""
+    # hands on work
     if w0 >= 0.0:
         return 0.0, 0.0, 0.0
     normal = bound
@@ -74,6 +77,7 @@ def solve_contact(
 @kernel
 def cone_gap(work: Work, nc: int) -> float:
     """Gap of ``lambda_n = clip(lambda_n - y')``, ``lambda_t = proj(lambda_t - t')``; NaN stays NaN."""
+    # reads after, impulse, inputs, mu
     bound, p, after, worst = work.inputs[3 * nc :], work.impulse, work.after, 0.0
     for i in range(nc):
         first = 3 * i
@@ -94,6 +98,7 @@ def linearise(work: Work, nc: int, eps: float) -> float:
     Contacts of softness ``eps`` push with ``lambda_n = clip(lambda_n - y' - eps lambda_n, 0, bound)``, its
     kinks rounded (Chen, Harker, Kanzow and Smale), and stick with ``t' = -eps lambda_t / (mu lambda_n)``.
     """
+    # reads G, W, after, impulse, inputs, mu, q; writes W, after, q
     n, G, p, after, A, q = 3 * nc, work.G, work.impulse, work.after, work.W, work.q
     velocity_after(n, G, work.inputs, p, after)
     square = 0.0
@@ -132,6 +137,7 @@ def newton(work: Work, nc: int, eps: float) -> int:
 
     Full steps first: a step that enlarges the residual often lands where it then falls.
     """
+    # reads T, W, basis, impulse, inputs, q; writes T, W, basis, impulse, q; hands on work
     n, p, enough = 3 * nc, work.impulse, max(ROUNDING, SOLVED * eps)
     size = linearise(work, nc, eps)
     for number in range(NEWTON):
@@ -161,6 +167,7 @@ def harden(work: Work, nc: int) -> None:
 
     How deep the softness falls depends on how easy the last fall was.
     """
+    # reads T, impulse; writes T, impulse; hands on work
     n, p, eps, reached, falls = 3 * nc, work.impulse, SOFTEST, 0.0, FALLS
     for row in range(n):
         p[row] = 0.0
@@ -184,6 +191,7 @@ def harden(work: Work, nc: int) -> None:
 @kernel
 def cone_step(work: Work, nc: int) -> float:
     """One step from ``inputs``, by sweeps from no impulse or by Newton's method; the gap, recomputed."""
+    # reads G, after, impulse, inputs; writes after, impulse; hands on work
     n, G = 3 * nc, work.G
     c, bound, p, after = work.inputs, work.inputs[n:], work.impulse, work.after
     for row in range(n):

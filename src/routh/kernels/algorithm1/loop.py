@@ -41,6 +41,7 @@ def step_bounds(nc: int, points: Array, key: Key, sample: int, step: int, size: 
 @inlined
 def solve_step(work: Work, directions: Directions, nc: int) -> float:
     """One step from ``work.inputs`` to ``work.impulse``; its residual."""
+    # hands on work
     return cone_step(work, nc) if directions is None else polygon_step(work, directions, nc)
 
 
@@ -50,6 +51,11 @@ def take_steps(
     most: int,
 ) -> None:  # fmt: skip
     """At most ``most`` steps of one sample that is PENDING; its impulse is the scaled total so far."""
+    # reads draw.max_steps, draw.points, draw.row, draw.seed, outputs.events, outputs.impulse,
+    #   outputs.residual, rows.nc, rows.start, work.G, work.box, work.impulse, work.inputs, work.mu,
+    #   work.total
+    # writes outputs.events, outputs.impulse, outputs.residual, outputs.status, work.inputs, work.total
+    # hands on outputs, rows, work
     nc = rows.nc[row]
     width = 3 if directions is None else 1 + directions.shape[1]
     n, inputs, total, count = nc * width, work.inputs, work.total, outputs.events[row, sample]
@@ -98,6 +104,7 @@ def run_range(
 
     At most ``most`` steps of each; how many of them stay PENDING.
     """
+    # reads draw.n, outputs.status, rows.nc; hands on draw, outputs, rows, work
     loaded, left = -1, 0
     for number in range(begin, end):
         row = number // draw.n

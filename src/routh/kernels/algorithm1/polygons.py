@@ -30,6 +30,7 @@ def number_of(nc: int, k: int, contact: int, push: int) -> int:
 @apart
 def load_polygons(work: Work, directions: Array, nc: int) -> None:
     """Matrix and covering vector of HP23 (75) with unknowns ``[beta; lambda_n; lambda_D; gamma]``."""
+    # reads G, mu, root; writes W, cover
     k, width = directions.shape[0], 1 + directions.shape[1]
     W, cover = work.W, work.cover
     for row in range(nc * (3 + k)):
@@ -57,6 +58,9 @@ def load_polygons(work: Work, directions: Array, nc: int) -> None:
 @apart
 def polygon_step(work: Work, directions: Array, nc: int) -> float:
     """One step from ``inputs`` to ``impulse``; the residual, recomputed from it."""
+    # reads G, T, W, after, basis, cover, impulse, inputs, place, q
+    # writes T, after, basis, place, q
+    # hands on work
     k, nt = directions.shape[0], directions.shape[1]
     size, n, q, inputs = nc * (3 + k), nc * (1 + nt), work.q, work.inputs
     for i in range(nc):
@@ -80,6 +84,7 @@ def polygon_step(work: Work, directions: Array, nc: int) -> float:
 @apart
 def read_impulses(work: Work, directions: Array, nc: int, rows: int, column: int) -> None:
     """Impulses of the basic variables in the first rows, with their values in a column of T."""
+    # reads T, basis, impulse, inputs; writes impulse
     k, nt, p = directions.shape[0], directions.shape[1], work.impulse
     n, size = nc * (1 + nt), nc * (3 + k)
     for j in range(n):
@@ -99,6 +104,7 @@ def read_impulses(work: Work, directions: Array, nc: int, rows: int, column: int
 @apart
 def refine(work: Work, directions: Array, nc: int, rough: float) -> float:
     """The basic unknowns solved anew from the given data, where that is better; the residual."""
+    # reads G, T, W, after, basis, impulse, inputs, q; writes T, after, basis, impulse; hands on work
     k, n = directions.shape[0], nc * (1 + directions.shape[1])
     size, count, T, basis = nc * (3 + k), 0, work.T, work.basis
     for j in range(n):
@@ -130,6 +136,7 @@ def step_residual(work: Work, directions: Array, nc: int) -> float:
     NaN where one is not finite: then a velocity is not, either. beta is max(0, -y'). Friction is split into
     its two neighbouring directions.
     """
+    # reads after, impulse, inputs, mu
     nt, p, after = directions.shape[1], work.impulse, work.after
     worst, check = 0.0, 0.0
     for i in range(nc):

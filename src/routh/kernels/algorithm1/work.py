@@ -83,6 +83,9 @@ def make_work(nc: int, nt: int, k: int) -> Work:
 @kernel
 def load_row(rows: Rows, row: int, draw: Draw, nt: int, work: Work) -> None:
     """The problem of one row into the scratch."""
+    # reads draw.boxes, rows.G, rows.contact, rows.nc
+    # writes work.G, work.box, work.mu, work.root
+    # hands on rows
     nc = rows.nc[row]
     n = nc * (1 + nt)
     for r in range(n):

@@ -115,6 +115,7 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 @kernel
 def load_problem(rows: Rows, row: int, G: Array, start: Array, mu: Array, bounce: Array) -> bool:
     """Copy a problem into the scratch of a thread; whether it has restitution."""
+    # reads G, contact, nc, start
     nc, elastic = rows.nc[row], False
     n = nc * (rows.start.shape[1] // rows.contact.shape[2])
     for a in range(n):
@@ -130,6 +131,7 @@ def load_problem(rows: Rows, row: int, G: Array, start: Array, mu: Array, bounce
 @kernel
 def start_state(work: Any, nc: int, width: int) -> bool:
     """The state before the impact in a sampler's scratch, nothing pushed yet; whether anything approaches."""
+    # reads now, start; writes budget, now, returned, stored, total
     approaches = False
     for i in range(nc):
         for a in range(width * i, width * (i + 1)):
@@ -142,12 +144,16 @@ def start_state(work: Any, nc: int, width: int) -> bool:
 @kernel
 def place_of(rows: Rows, row: int, i: int) -> int:
     """The place of contact i of a row in the outputs: that of the batch."""
+    # reads contact
     return int(rows.contact[row, SLOT, i])
 
 
 @kernel
 def write_impulse(rows: Rows, outputs: Outputs, row: int, sample: int, total: Array, width: int) -> None:
     """The impulse of a sample, ``width`` scaled numbers a contact, and the velocity after, to the outputs."""
+    # reads outputs.v, rows.before, rows.contact, rows.nc, rows.response
+    # writes outputs.impulse, outputs.v
+    # hands on rows
     nc = rows.nc[row]
     for i in range(nc):
         place, unit = place_of(rows, row, i), rows.contact[row, IMPULSE, i]
@@ -168,6 +174,9 @@ def write_outcome(
 
     Those with room for one sample of a row keep the last.
     """
+    # reads outputs.status, outputs.work, rows.nc, work.returned, work.stored, work.total
+    # writes outputs.error, outputs.events, outputs.residual, outputs.status, outputs.work
+    # hands on outputs, rows
     sample = min(sample, outputs.status.shape[1] - 1)
     status, residual, error = verdict
     outputs.status[row, sample], outputs.events[row, sample] = status, pieces

@@ -35,6 +35,7 @@ def mode_of(normal: float, Jt: Array, nt: int, v: Array, nv: int, unit: float, s
 @kernel
 def speed_before(problems: Problems, row: int, own: Scratch) -> float:
     """``|v|_M`` of a row, 1 where nothing moves; its mass matrix is factorised in the scratch."""
+    # reads own.factor, problems.M, problems.size, problems.v; writes own.factor
     nv = problems.size[row, 0]
     factorise(problems.M, row, nv, own.factor)
     speed = speed_of(own.factor, problems.v[row], nv)
@@ -57,6 +58,9 @@ def judge(
 
     ``tolerances``: the share of a contact's own velocity unit that is no approach, and that is no motion.
     """
+    # reads own.factor, own.half, problems.Jn, problems.Jt, problems.present, problems.size
+    # writes own.half
+    # hands on own, problems
     approach, stick = tolerances
     for row in range(begin, end):
         if skip[row]:
@@ -93,6 +97,7 @@ def diameters(
 
     Every pair is looked at; NaN where none ended. ``points`` (n, nv) is scratch.
     """
+    # reads own.factor, problems.size; hands on own, problems
     for row in range(begin, end):
         if skip[row]:
             continue
@@ -120,6 +125,7 @@ def diameters(
 @kernel
 def energies(problems: Problems, v: Array, found: Array, begin: int, end: int) -> None:
     """Kinetic energies of velocities v (rows, n, nv), (rows, n) J."""
+    # reads M, size
     for row in range(begin, end):
         nv = problems.size[row, 0]
         for sample in range(v.shape[1]):

@@ -92,6 +92,7 @@ def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
 @kernel
 def width_of(record: Record) -> int:
     """1 and the number of tangents."""
+    # reads rate, role
     return record.rate.shape[1] // record.role.shape[1]
 
 
@@ -107,6 +108,7 @@ def slip_of(c: Array, width: int, i: int) -> float:
 @kernel
 def slip_after(record: Record, k: int, i: int, length: float) -> float:
     """The size of contact i's slip after so much of entry k's piece, where that is straight."""
+    # reads c, change; hands on record
     width, square = width_of(record), 0.0
     for a in range(width * i + 1, width * (i + 1)):
         square += (record.c[k, a] + length * record.change[k, a]) ** 2
@@ -116,6 +118,7 @@ def slip_after(record: Record, k: int, i: int, length: float) -> float:
 @kernel
 def begin_record(record: Record, start: Array, mu: Array, nc: int) -> None:
     """A new sample; a contact that begins without approach or slip is at a change of piece."""
+    # writes total; hands on record
     record.total[ENTRIES] = record.total[TIED] = record.total[PASSED] = 0.0
     record.total[MARGIN], record.total[AIMED_FROM] = 1.0, -1.0
     width = width_of(record)
@@ -131,6 +134,9 @@ def next_entry(record: Record, c: Array, budget: Array) -> int:
 
     Without room it is the last place, and only the number of entries grows.
     """
+    # reads c, event, role, total
+    # writes book, budget, c, degree, direction, length, rate, set_share, setter, share, total
+    # hands on record
     k = min(int(record.total[ENTRIES]), len(record.event) - 1)
     record.total[ENTRIES] += 1.0
     write_event(record, k, NOBODY, NOBODY, NOBODY)
@@ -148,6 +154,7 @@ def next_entry(record: Record, c: Array, budget: Array) -> int:
 @kernel
 def note_margin(record: Record, distance: float) -> None:
     """Keep the least distance from a change of piece; one that is no number is none."""
+    # reads total; writes total
     if not distance >= record.total[MARGIN]:
         record.total[MARGIN] = distance if distance > 0.0 else 0.0
 
@@ -155,6 +162,7 @@ def note_margin(record: Record, distance: float) -> None:
 @kernel
 def note_aim(record: Record) -> None:
     """From here on weights of several contacts follow the problem, where they are not drawn."""
+    # reads total; writes total; hands on record
     if record.total[AIMED_FROM] < 0.0:
         record.total[AIMED_FROM] = record.total[ENTRIES]
     note_margin(record, 0.0)
@@ -163,12 +171,14 @@ def note_aim(record: Record) -> None:
 @kernel
 def note_passed(record: Record, kinds: int) -> None:
     """Keep which kinds of pairs the search for a corner cut passed by."""
+    # reads total; writes total
     record.total[PASSED] = float(int(record.total[PASSED]) | kinds)
 
 
 @kernel
 def note_tie(record: Record, k: int, a: int) -> None:
     """Remember that coordinate a, without being the event's, is zero where the event of entry k is."""
+    # reads total; writes ties, total; hands on record
     found = int(record.total[TIED])
     if found < TIES:
         record.ties[found, 0], record.ties[found, 1] = k, a
@@ -180,12 +190,14 @@ def note_tie(record: Record, k: int, a: int) -> None:
 @kernel
 def write_event(record: Record, at: int, event: int, who: int, other: int) -> None:
     """What ended an entry's piece."""
+    # writes event, other, who
     record.event[at], record.who[at], record.other[at] = event, who, other
 
 
 @kernel
 def rates_margin(record: Record, k: int, nc: int, mu: Array) -> None:
     """How near the rates are to another pattern: of sticking and sliding, of pushing and not."""
+    # reads budget, c, change, face, rate, role; hands on record
     width, size = width_of(record), 1e-300
     for i in range(nc):
         size = max(size, record.rate[k, width * i])
@@ -207,6 +219,7 @@ def rates_margin(record: Record, k: int, nc: int, mu: Array) -> None:
 @kernel
 def write_book(record: Record, k: int, i: int, after: float, books: int | None) -> None:
     """What restitution did for contact i in the piece of entry k; ``after``: its normal velocity then."""
+    # reads budget, c, rate, role; writes book; hands on record
     width = width_of(record)
     y, rate, returns = record.c[k, width * i], record.rate[k, width * i], record.budget[k, i] > 0.0
     if books is not None and books >= 0 and rate > 0.0:
@@ -224,6 +237,7 @@ def finish_piece(record: Record, k: int, now: Array, budget: Array, mu: Array, b
     On the way to its event it may be cut short. ``books``: None or below 0 where nothing bounces, else
     whether restitution is Poisson's.
     """
+    # reads book, budget, c, change, event, length, rate, role, share, who; hands on record
     width, event, whole = width_of(record), record.event[k], record.length[k] / record.share[k]
     for i in range(len(record.role[k])):
         at = width * i
@@ -250,6 +264,7 @@ def end_margin(record: Record, k: int, i: int, y: float, slip: float, moves: boo
 
     ``y`` and ``slip``: its normal velocity there, and the size of its slip.
     """
+    # reads direction, event, who; hands on record
     width, partner = width_of(record), corner_partner(record, k)
     at, own = width * i, record.event[k] == VANISHES and record.who[k] == i
     normal = own and record.direction[k, 0] != 0.0
@@ -269,6 +284,7 @@ def end_margin(record: Record, k: int, i: int, y: float, slip: float, moves: boo
 @kernel
 def corner_partner(record: Record, k: int) -> int:
     """The coordinate that vanishes together with the event's, because the piece before was cut for it."""
+    # reads direction, event, other, who
     if k < 2 or record.event[k - 2] != CORNER or record.event[k - 1] != AHEAD:
         return NOBODY
     if record.event[k] != VANISHES:

@@ -22,6 +22,9 @@ NOWHERE = -1
 @kernel
 def eliminate(layout: Layout, own: Scratch, k: int) -> bool:
     """Scaled forces y (k,) and the acceleration x (nv,); False where there is no room or no solution."""
+    # reads layout.start, own.factors.numbers, own.factors.row, own.factors.start, own.factors.value, own.rows
+    # writes own.factors.numbers, own.motion, own.rows
+    # hands on layout, own, own.factors
     nv, factors = len(layout.start), own.factors
     m, numbers = k + nv, factors.numbers
     if not _assemble(layout, own, k) or not _factor(factors, m):
@@ -53,6 +56,9 @@ def _assemble(layout: Layout, own: Scratch, k: int) -> bool:
 
     Zeros are left out: what nothing couples stays exactly apart.
     """
+    # reads layout.columns, layout.order, layout.pattern, layout.start, layout.width, own.factors.integers,
+    #   own.factors.numbers, own.factors.row, own.factors.start, own.home, own.measure, own.push
+    # writes own.factors.integers, own.factors.numbers, own.factors.row, own.factors.start, own.factors.value
     nv, factors = len(layout.start), own.factors
     n, m = len(layout.pattern), k + nv
     start, index, value = factors.start[MATRIX], factors.row[MATRIX], factors.value[MATRIX]
@@ -105,6 +111,9 @@ def _assemble(layout: Layout, own: Scratch, k: int) -> bool:
 @kernel
 def _factor(factors: Factors, m: int) -> bool:
     """L and U of the matrix of m unknowns; False where there is no room or a pivot is zero or no number."""
+    # reads integers, numbers, row, start, value
+    # writes integers, numbers, row, start, value
+    # hands on factors
     start, index, value, integers = factors.start, factors.row, factors.value, factors.integers
     x, room = factors.numbers[WORK], len(factors.row[0])
     for i in range(m):
@@ -158,6 +167,7 @@ def _search(factors: Factors, row: int, step: int, top: int) -> int:
 
     A row stands before those that it changes.
     """
+    # reads integers, row, start; writes integers
     start, index, integers = factors.start, factors.row, factors.integers
     head = 0
     integers[STACK, 0] = row
@@ -187,6 +197,7 @@ def _search(factors: Factors, row: int, step: int, top: int) -> int:
 @kernel
 def _back(factors: Factors, b: Array, x: Array, m: int) -> None:
     """The solution x (m,) for a right side b (m,), which is used up."""
+    # reads integers, numbers, row, start, value; writes integers, numbers
     start, index, value, integers = factors.start, factors.row, factors.value, factors.integers
     rows, work = integers[STACK], factors.numbers[WORK]
     for i in range(m):

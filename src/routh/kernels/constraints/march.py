@@ -123,6 +123,9 @@ def march(
     start: int, end: int, until: int, plan: Plan, layout: Layout, room: Room, course: Course, record: Record
 ) -> None:
     """Motions ``start`` to ``end`` until so many steps are done; a step that is not solved stops a motion."""
+    # reads course.q, course.stage, course.v, plan.every, plan.h, plan.steps, plan.tolerance, record.q
+    # writes course.q, course.stage
+    # hands on course, layout, plan, record, room, room.scratch, room.terms
     for e in range(start, end):
         while course.stage[e, DONE] < until and course.stage[e, STATE] == GOING:
             _place(plan, layout, room, course, e)
@@ -143,6 +146,9 @@ def march(
 
 @kernel
 def _place(plan: Plan, layout: Layout, room: Room, course: Course, e: int) -> None:
+    """Write the terms of one system, of bodies in space or of a planar model, at its present state."""
+    # reads course.memory, course.q, course.v, layout.nb, plan.bed, plan.limits.coordinate, room.space.R
+    # hands on layout, plan.bodies, plan.limits, plan.planar, plan.surface, room.plane, room.space, room.terms
     q, v, terms, bodies, planar = course.q[e], course.v[e], room.terms, plan.bodies, plan.planar
     if bodies is not None:
         space = room.space
@@ -166,6 +172,12 @@ def step(
 
     A motion that has begun starts from the modes of its last step.
     """
+    # reads course.extra, course.impulse, course.stage, course.v, course.worst, layout.nb, layout.nc,
+    #   layout.nt, layout.nu, layout.pattern, own.factor, own.motion, own.rows, terms.M, terms.f, terms.half,
+    #   terms.v
+    # writes course.force, course.impulse, course.memory, course.stage, course.v, course.worst, own.factor,
+    #   terms.f, terms.half, terms.v
+    # hands on course.modes.acts, course.modes.direction, course.modes.weakening, layout, own, terms
     nc, nt, first = layout.nc, layout.nt, layout.nb + layout.nu
     modes = Modes(course.modes.acts[e], course.modes.direction[e], course.modes.weakening[e])
     part = min(course.stage[e, DONE], course.extra.shape[1] - 1)
@@ -202,6 +214,10 @@ def advance(
     It is STUCK where it is not solved, and LOST where it goes beyond all that models say anything of. After
     the last step the state is written down, and nothing else done.
     """
+    # reads course.memory, course.q, course.stage, course.v, plan.every, plan.h, plan.steps, plan.tolerance,
+    #   record.q, room.terms.v
+    # writes course.stage, course.v
+    # hands on course, layout, plan.surface, record, room.scratch, room.terms, seen
     e, h, v = which[0], plan.h, course.v[which[0]]
     place_robot(seen, layout, room.terms)
     yield_of(layout, room.terms, plan.surface, course.memory[e])
@@ -228,6 +244,10 @@ def advance(
 @kernel
 def write_down(e: int, sample: int, layout: Layout, terms: Terms, course: Course, record: Record) -> None:
     """The state of motion e with the forces that led to it; what is gathered begins anew."""
+    # reads course.elastic, course.force, course.impulse, course.q, course.v, course.worst, layout.nb,
+    #   layout.nc, layout.nt, layout.nu, layout.pattern, layout.start, terms.M, terms.numbers
+    # writes course.impulse, course.worst, record.deformation, record.energy, record.force, record.impulse,
+    #   record.q, record.residual, record.v
     nb, nu, nc, v = layout.nb, layout.nu, layout.nc, course.v[e]
     for k in range(course.q.shape[1]):
         record.q[e, sample, k] = course.q[e, k]

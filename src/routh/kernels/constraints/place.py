@@ -62,6 +62,9 @@ def yield_of(layout: Layout, terms: Terms, surface: Surface, memory: Array) -> N
 
     An open contact acts by its spring alone where that is asked for, and else not at all.
     """
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, surface.anticipate, surface.given, surface.normal,
+    #   surface.remembers, surface.tangential, terms.mu, terms.numbers
+    # writes terms.numbers
     first, numbers, nt = layout.nb + layout.nu, terms.numbers, layout.nt
     for c in range(layout.nc):
         if surface.given[c]:
@@ -81,6 +84,7 @@ def yield_of(layout: Layout, terms: Terms, surface: Surface, memory: Array) -> N
 @kernel
 def place_limits(limits: Limits, first: int, q: Array, terms: Terms) -> None:
     """Gaps of the limits, whose rows begin at ``first``; the rows themselves are constant."""
+    # reads limits.coordinate, limits.side; writes terms.numbers
     for i in range(len(limits.coordinate)):
         terms.numbers[PHI, first + i] = limits.side[i, 0] * (q[limits.coordinate[i]] - limits.side[i, 1])
 
@@ -88,6 +92,9 @@ def place_limits(limits: Limits, first: int, q: Array, terms: Terms) -> None:
 @kernel
 def place_plane(model: PlanarArrays, q: Array, v: Array, place: Place, layout: Layout, terms: Terms) -> None:
     """A planar mechanism: its mass matrix, forces, gaps and Jacobians."""
+    # reads layout.nb, layout.nc, layout.nu, place.J, place.M, place.bias, place.force, place.gap
+    # writes terms.G, terms.M, terms.f, terms.numbers
+    # hands on model, place
     fill_terms(model, q, v, place)
     nv, first = len(q), layout.nb + layout.nu
     for i in range(nv):
@@ -106,6 +113,8 @@ def place_plane(model: PlanarArrays, q: Array, v: Array, place: Place, layout: L
 @kernel
 def place_robot(seen: Seen, layout: Layout, terms: Terms) -> None:
     """A robot's mass matrix, forces, gaps and Jacobians; rows of its spring-dampers are there already."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, seen.J, seen.M, seen.bias, seen.force, seen.gap
+    # writes terms.G, terms.M, terms.f, terms.numbers
     nv, nt, first = len(seen.force), layout.nt, layout.nb + layout.nu
     for i in range(nv):
         terms.f[i] = seen.force[i]
@@ -123,6 +132,9 @@ def place_robot(seen: Seen, layout: Layout, terms: Terms) -> None:
 @kernel
 def place_bodies(model: SpatialArrays, q: Array, v: Array, own: Space, layout: Layout, terms: Terms) -> None:
     """Free bodies in space: forces, gaps and Jacobians; their mass matrix is constant."""
+    # reads layout.nc, model.inertias, model.weights, own.R, own.vectors
+    # writes own.R, own.spin, own.vectors, terms.f
+    # hands on layout, model, own, terms
     for b in range(len(model.weights)):
         _rotation(q, 7 * b + 3, own.R[b])
         for j in range(3):
@@ -148,6 +160,10 @@ def _contact(
     model: SpatialArrays, c: int, q: Array, v: Array, own: Space, layout: Layout, terms: Terms
 ) -> None:
     """Gap, rows and ``dJ/dt v`` of contact c: see `routh.models.spatial.kinematics`."""
+    # reads layout.nb, layout.nc, layout.nu, model.bodies, model.centres, model.frames, model.points,
+    #   model.radii, own.R, own.frame, own.spin, own.turn, own.vectors
+    # writes own.frame, own.vectors, terms.G, terms.numbers
+    # hands on own
     one, two = model.bodies[c, 0], model.bodies[c, 1]
     near, far, first = model.radii[c, 0], model.radii[c, 1], layout.nb + layout.nu
     work, frame = own.vectors, own.frame
@@ -213,6 +229,7 @@ def _body_row(
 @kernel
 def _turning(own: Space, distance: float, near: float, far: float, one: int, two: int) -> None:
     """Two spheres: how their frame turns, how they slip, and what both add to the touching points' pull."""
+    # reads frame, spin, turn, vectors; writes turn, vectors
     work, frame, turn = own.vectors, own.frame, own.turn
     drift, axis, roll, across = work[DRIFT], work[AXIS], work[ROLL], work[CROSS]
     along, lean, moved = 0.0, 0.0, 0.0
@@ -292,6 +309,7 @@ def _rotation(q: Array, at: int, R: Array) -> None:
 @kernel
 def place_bed(points: Array, q: Array, v: Array, R: Array, first: int, terms: Terms) -> None:
     """An elastic foundation under one free body: `routh.constraints.ElasticFoundation`."""
+    # writes G, numbers
     nx, ny, nz = R[2, 0], R[2, 1], R[2, 2]
     wx, wy, wz = v[3], v[4], v[5]
     spin, lift = wx * wx + wy * wy + wz * wz, wx * nx + wy * ny + wz * nz

@@ -57,6 +57,7 @@ class Residuals(NamedTuple):
 @kernel
 def factorise(layout: Layout, M: Array, L: Array, half: Array) -> bool:
     """``half = L^-1`` with ``M = L L^T``, block by block; False where a direction has no inertia."""
+    # reads start
     start = layout.start
     for k in range(len(start)):
         s = start[k]
@@ -82,6 +83,7 @@ def factorise(layout: Layout, M: Array, L: Array, half: Array) -> bool:
 @kernel
 def unwhiten(layout: Layout, half: Array, x: Array, out: Array) -> None:
     """``L^-T x``."""
+    # reads start
     start, nv = layout.start, len(x)
     for k in range(nv):
         out[k] = 0.0
@@ -93,6 +95,7 @@ def unwhiten(layout: Layout, half: Array, x: Array, out: Array) -> None:
 @kernel
 def solve_mass(layout: Layout, half: Array, b: Array, between: Array, out: Array) -> None:
     """``M^-1 b``."""
+    # reads start; hands on layout
     start = layout.start
     for k in range(len(b)):
         total = 0.0
@@ -105,6 +108,7 @@ def solve_mass(layout: Layout, half: Array, b: Array, between: Array, out: Array
 @kernel
 def row_times(layout: Layout, rows: Array, i: int, vector: Array) -> float:
     """Row i of G times a vector (nv,)."""
+    # reads columns, pattern, width
     p, total = layout.pattern[i], 0.0
     for a in range(layout.width[p]):
         total += rows[i, a] * vector[layout.columns[p, a]]
@@ -114,12 +118,17 @@ def row_times(layout: Layout, rows: Array, i: int, vector: Array) -> float:
 @kernel
 def can_stick(layout: Layout, terms: Terms, own: Scratch, i: int) -> bool:
     """Whether contact i has friction and a tangential spring or damper."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, own.scaled, terms.mu
     return terms.mu[i] > 0.0 and own.scaled[X, layout.nb + layout.nu + layout.nc + i * layout.nt] > 0.0
 
 
 @kernel
 def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
     """The scaled rows of a step of h seconds, D19 (50), and the size of its forces."""
+    # reads layout.columns, layout.pattern, layout.start, layout.width, own.motion, own.scaled, terms.G,
+    #   terms.f, terms.half, terms.numbers, terms.v
+    # writes own.motion, own.scale, own.scaled, own.white
+    # hands on layout, own
     scaled, numbers, free, pattern = own.scaled, terms.numbers, own.motion[FREE], layout.pattern
     often = 1.0 / h  # Hz
     solve_mass(layout, terms.half, terms.f, own.motion[HALFWAY], free)
@@ -153,6 +162,7 @@ def prepare(layout: Layout, terms: Terms, h: float, own: Scratch) -> None:
 @kernel
 def _forget(own: Scratch) -> None:
     """Nothing is summed up yet."""
+    # reads weight; writes weight
     for i in range(len(own.weight)):
         own.weight[i] = 0.0
 
@@ -210,6 +220,9 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
 
     Stiffness and damping of a row are multiplied by the same number; those of a contact's tangents, too.
     """
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, layout.pattern, own.scaled, terms.numbers
+    # writes own.scaled
+    # hands on own
     scaled, tangents, stiffest = own.scaled, layout.nb + layout.nu + layout.nc, 0.0
     often = 1.0 / h
     _forget(own)
@@ -233,6 +246,9 @@ def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array
 
     The acceleration is not summed up once more: where huge forces cancel, that would lose its digits.
     """
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, own.rows, own.scaled, terms.mu
+    # writes own.rows
+    # hands on layout, own, terms
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
     first, rub, tangential = nb + nu + nc, 0.0, own.rows[LAW]
     for c in range(nc):
@@ -263,6 +279,7 @@ def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array
 @kernel
 def _worst(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array, begin: int, end: int) -> float:
     """The largest change of its own force that the law of a row asks for; one-sided unless bilateral."""
+    # reads layout.nb, own.scaled; hands on layout, own, terms
     worst = 0.0
     for i in range(begin, end):
         law, alone = _law(layout, terms, h, own, i)
@@ -275,6 +292,8 @@ def _worst(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array, b
 @kernel
 def _law(layout: Layout, terms: Terms, h: float, own: Scratch, i: int) -> tuple[float, float]:
     """The force that a row's spring and damper have after `ACCELERATION`, and what it alone needs, N."""
+    # reads layout.columns, layout.pattern, layout.width, own.motion, own.scale, own.scaled, terms.G,
+    #   terms.numbers
     if own.scaled[X, i] == 0.0:
         return 0.0, 0.0
     p, gained, most, acceleration = layout.pattern[i], 0.0, 0.0, own.motion[ACCELERATION]
@@ -289,6 +308,7 @@ def _law(layout: Layout, terms: Terms, h: float, own: Scratch, i: int) -> tuple[
 @kernel
 def _unexplained(layout: Layout, own: Scratch, force: Array) -> float:
     """What is left of the acceleration without that of the forces, as a share of all that they do."""
+    # reads layout.columns, layout.pattern, layout.width, own.motion, own.white; writes own.motion
     pushed, summed, x = own.motion[HALFWAY], own.motion[SUMMED], own.motion[WHITE]
     for k in range(len(x)):
         pushed[k] = summed[k] = 0.0

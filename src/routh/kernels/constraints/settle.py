@@ -47,6 +47,9 @@ SAME_DIRECTION = 1e-7
 @kernel
 def begin(layout: Layout, terms: Terms, own: Scratch, modes: Modes, warm: bool) -> None:
     """The modes to start from: all that is pressed acts and sticks; ``warm``: as before."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, modes.acts, modes.direction, own.scaled
+    # writes modes.acts, modes.direction, modes.weakening
+    # hands on layout, own, terms
     for i in range(layout.nu):
         if not warm:
             modes.acts[i] = 1
@@ -92,6 +95,10 @@ def solve_steps(
     first: int, end: int, start: int, enough: float, layout: Layout, steps: Steps, own: Scratch, out: Solved
 ) -> None:
     """`solve_rows` of steps ``first`` to ``end`` of dense systems."""
+    # reads out.acceleration, out.force, own.motion, own.rows, steps.h
+    # writes out.acceleration, out.force, out.residual, out.solves
+    # hands on layout, out.modes.acts, out.modes.direction, out.modes.weakening, own, steps.G, steps.f,
+    #   steps.half, steps.mu, steps.numbers, steps.v
     for e in range(first, end):
         half, G, numbers, mu = steps.half[e], steps.G[e], steps.numbers[e], steps.mu[e]
         terms = Terms(half, half, steps.f, steps.v[e], G, numbers, mu)
@@ -109,6 +116,7 @@ def solve_rows(
     layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float, start: int
 ) -> tuple[Residuals, int]:
     """`settle` of one step by itself, from modes that are GIVEN, those of the step before (WARM), or COLD."""
+    # hands on layout, modes, own, terms
     prepare(layout, terms, h, own)
     if start != GIVEN:
         begin(layout, terms, own, modes, start == WARM)
@@ -126,6 +134,7 @@ def settle(
     that turns round are tried; if ``thorough``, before them rows that are soft first and harden step by step,
     and after them drawn modes.
     """
+    # hands on layout, modes, own, own.best, own.first, terms
     copy_modes(modes, own.first)
     rough = _rough(layout, terms, own)
     if not rough:
@@ -167,6 +176,8 @@ def _newton(
     With a ``seed`` draws decide, after a few systems, which rows may change what they do and what becomes of
     a slip that turns round, so that it leaves every circle; without, it stops when it is in one.
     """
+    # reads modes.acts, own.following.acts, own.rows
+    # hands on best, layout, modes, own, own.best, own.following, terms
     solves, key, count = 0, np.uint64(seed), len(modes.acts) + 1
     while solves < MOST and solve_modes(layout, terms, own, modes):
         solves += 1
@@ -194,6 +205,7 @@ def _newton(
 @kernel
 def _repeats(own: Scratch, modes: Modes, solves: int) -> bool:
     """Whether rows come back to what all of them did at a mark, which is set ever later (Brent 1980)."""
+    # reads modes.acts, own.following.acts, own.mark; writes own.mark
     back, away = True, False
     for i in range(len(modes.acts)):
         back = back and own.following.acts[i] == own.mark[i]
@@ -208,6 +220,8 @@ def _repeats(own: Scratch, modes: Modes, solves: int) -> bool:
 @kernel
 def _stay(layout: Layout, own: Scratch, modes: Modes, i: int) -> None:
     """Row or contact i goes on with what it does."""
+    # reads layout.nt, layout.nu, modes.acts, modes.direction, modes.weakening
+    # writes own.following.acts, own.following.direction, own.following.weakening
     own.following.acts[i], c = modes.acts[i], i - layout.nu
     if c >= 0:
         own.following.weakening[c] = modes.weakening[c]
@@ -220,6 +234,7 @@ def _harden(
     layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, enough: float, best: Residuals
 ) -> tuple[Residuals, int]:
     """`_newton` from modes of rows that give way as easily as what they push, and then ever less."""
+    # hands on best, layout, modes, own, terms
     most, solves, stage, any_will_do = SOFTEST, 0, 1, Residuals(0.0, 0.0, 0.0, 0.0, 0.0)
     stiffest = soften(layout, terms, h, own, most)
     begin(layout, terms, own, modes, False)
@@ -235,6 +250,9 @@ def _harden(
 @kernel
 def _draw(layout: Layout, terms: Terms, own: Scratch, modes: Modes, start: int) -> bool:
     """Draw what pressed rows do; False where they are too many for that."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, own.scaled
+    # writes modes.acts, modes.direction, modes.weakening
+    # hands on layout, own, terms
     key, pressed, nu, nt = np.uint64(start), 0, layout.nu, layout.nt
     for i in range(nu + layout.nc):
         acts, number, c = SEPARATES, event_number(key, i), i - nu
@@ -258,6 +276,7 @@ def _draw(layout: Layout, terms: Terms, own: Scratch, modes: Modes, start: int) 
 @kernel
 def _rough(layout: Layout, terms: Terms, own: Scratch) -> bool:
     """Whether any contact can stick."""
+    # reads layout.nc; hands on layout, own, terms
     for c in range(layout.nc):
         if can_stick(layout, terms, own, c):
             return True
@@ -267,6 +286,7 @@ def _rough(layout: Layout, terms: Terms, own: Scratch) -> bool:
 @kernel
 def largest(found: Residuals) -> float:
     """The largest of all; NaN where one is."""
+    # reads bilateral, friction, momentum, normal, unilateral
     contacts = larger(larger(found.normal, found.friction), found.momentum)
     return larger(larger(found.bilateral, found.unilateral), contacts)
 
@@ -274,6 +294,7 @@ def largest(found: Residuals) -> float:
 @kernel
 def copy_modes(one: Modes, other: Modes) -> None:
     """``other`` becomes as ``one``."""
+    # reads one.acts, one.direction, one.weakening; writes other.acts, other.direction, other.weakening
     for i in range(len(one.acts)):
         other.acts[i] = one.acts[i]
     for c in range(len(one.weakening)):
@@ -284,6 +305,8 @@ def copy_modes(one: Modes, other: Modes) -> None:
 
 @kernel
 def _keep(own: Scratch) -> None:
+    """Keep forces and accelerations as the best ones so far."""
+    # reads motion, rows; writes motion, rows
     for i in range(own.rows.shape[1]):
         own.rows[KEPT, i] = own.rows[FORCE, i]
     for k in range(own.motion.shape[1]):
@@ -293,6 +316,10 @@ def _keep(own: Scratch) -> None:
 @kernel
 def _follow(layout: Layout, terms: Terms, own: Scratch, modes: Modes, rule: int) -> bool:
     """What the rows do next (`following`), by forces and wishes; whether that is what they do."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, modes.acts, modes.direction, own.following.acts,
+    #   own.following.direction, own.rows, terms.mu
+    # writes own.following.acts, own.following.direction, own.following.weakening
+    # hands on layout, own, terms
     nb, nu, nt = layout.nb, layout.nu, layout.nt
     force, wish, then, same = own.rows[FORCE], own.rows[WISH], own.following, True
     for i in range(nu):
@@ -328,6 +355,7 @@ def _follow(layout: Layout, terms: Terms, own: Scratch, modes: Modes, rule: int)
 @kernel
 def stretch(layout: Layout, terms: Terms, h: float, own: Scratch, modes: Modes, memory: Array) -> None:
     """Deformations (nc, nt) of friction's springs at the end; the slider takes its part of the rate."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, modes.acts, own.scaled, terms.numbers
     for c in range(layout.nc):
         for j in range(layout.nt):
             i = layout.nb + layout.nu + layout.nc + c * layout.nt + j

@@ -46,6 +46,9 @@ LIKE_SIZES = 1e-4  # and the smallest of these squares, as a share of the larges
 @kernel
 def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> bool:
     """Forces, acceleration and the springs' wishes in given modes; False where they cannot be told."""
+    # reads layout.nc, layout.pattern, layout.way, own.motion, own.rows, own.scaled, terms.G, terms.half
+    # writes own.motion, own.rows
+    # hands on layout, modes, own, terms
     x, acceleration, y = own.motion[WHITE], own.motion[ACCELERATION], own.rows[Y]
     if layout.way == DENSE and layout.nc == 0 and _one_sided(layout, own, modes):
         unwhiten(layout, terms.half, x, acceleration)
@@ -76,6 +79,7 @@ def solve_modes(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> boo
 @kernel
 def _asked(layout: Layout, own: Scratch, modes: Modes, i: int) -> bool:
     """Whether what the spring of row i wishes decides what it does next: unless its own force does."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, modes.acts, own.rows
     first, tangent = layout.nb + layout.nu, i - layout.nb - layout.nu - layout.nc
     if tangent >= 0:
         c = tangent // layout.nt
@@ -87,6 +91,7 @@ def _asked(layout: Layout, own: Scratch, modes: Modes, i: int) -> bool:
 @kernel
 def _rough(terms: Terms) -> int:
     """How many contacts have friction."""
+    # reads mu
     count = 0
     for i in range(len(terms.mu)):
         count += int(terms.mu[i] > 0.0)
@@ -96,6 +101,10 @@ def _rough(terms: Terms) -> int:
 @kernel
 def _gather(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> int:
     """Write down the rows that act; how many there are."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, layout.pattern, layout.width, modes.acts,
+    #   modes.direction, modes.weakening, own.push, own.scaled, own.white, terms.mu
+    # writes own.home, own.measure, own.push, own.rows
+    # hands on layout, own, terms
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
     root, c, k = own.scaled[S], own.scaled[C], 0
     for i in range(nb + nu + nc):
@@ -135,6 +144,10 @@ def _gather(layout: Layout, terms: Terms, own: Scratch, modes: Modes) -> int:
 @kernel
 def _spread(layout: Layout, terms: Terms, own: Scratch, modes: Modes, y: Array) -> None:
     """All forces from those of the rows that act, which are in the order of `_gather`."""
+    # reads layout.nb, layout.nc, layout.nt, layout.nu, modes.acts, modes.direction, modes.weakening,
+    #   own.rows, own.scaled, terms.mu
+    # writes own.rows
+    # hands on layout, own, terms
     nb, nu, nc, nt = layout.nb, layout.nu, layout.nc, layout.nt
     root, force, k = own.scaled[S], own.rows[FORCE], 0
     for i in range(nb + nu + nc):
@@ -165,6 +178,9 @@ def _few(layout: Layout, own: Scratch, k: int) -> bool:
 
     Rows that are softer than what they push are eliminated beforehand: they are their own pivots.
     """
+    # reads layout.columns, layout.pattern, layout.start, layout.width, own.dense, own.home, own.measure,
+    #   own.motion, own.pivots, own.push, own.right, own.rows
+    # writes own.dense, own.motion, own.pivots, own.right, own.rows
     nv = len(layout.start)
     if k > FEW_ROWS:
         return False
@@ -240,6 +256,10 @@ def _one_sided(layout: Layout, own: Scratch, modes: Modes) -> bool:
 
     The sums over rows stay from one set of rows to the next, which differ in few.
     """
+    # reads layout.nb, layout.pattern, layout.start, modes.acts, own.dense, own.motion, own.pivots, own.right,
+    #   own.rows, own.scaled, own.sums, own.weight, own.white
+    # writes own.dense, own.motion, own.pivots, own.right, own.rows, own.sums, own.weight
+    # hands on own
     nv, nb, n, scaled = len(layout.start), layout.nb, len(layout.pattern), own.scaled
     acting, changed = 0, 0
     for i in range(n):
@@ -282,6 +302,7 @@ def _one_sided(layout: Layout, own: Scratch, modes: Modes) -> bool:
 @kernel
 def _alike(own: Scratch) -> bool:
     """Whether sums over rows keep enough digits: all are of like size, and together not too stiff."""
+    # reads scaled, weight
     total, least, most = 0.0, math.inf, 0.0
     for i in range(len(own.weight)):
         square = own.scaled[X, i] * own.scaled[DIAGONAL, i]
@@ -387,6 +408,10 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
 
     Without friction it must keep digits, as rows of like size do that are many on few velocities.
     """
+    # reads layout.columns, layout.pattern, layout.start, layout.width, own.dense, own.home, own.measure,
+    #   own.motion, own.pivots, own.push, own.right, own.rows
+    # writes own.dense, own.motion, own.pivots, own.right
+    # hands on layout, own
     nv, A, x, side = len(layout.start), own.dense[0], own.motion[WHITE], own.right[0]
     for i in range(nv):
         side[i] = 0.0
@@ -426,6 +451,7 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
 @kernel
 def _run(layout: Layout, own: Scratch, begin: int, k: int) -> int:
     """Where the acting rows end that are on the same velocities as ``begin``."""
+    # reads layout.pattern, own.home
     p, end = layout.pattern[own.home[begin]], begin + 1
     while end < k and layout.pattern[own.home[end]] == p:
         end += 1
@@ -435,6 +461,10 @@ def _run(layout: Layout, own: Scratch, begin: int, k: int) -> int:
 @kernel
 def _leave(layout: Layout, own: Scratch, k: int) -> None:
     """``y = c - N x`` and, in `right`, ``F^T y``; rows on the same velocities at a time."""
+    # reads layout.columns, layout.pattern, layout.start, layout.width, own.home, own.measure, own.motion,
+    #   own.push, own.right, own.rows
+    # writes own.right, own.rows
+    # hands on layout, own
     side, local, sums, begin = own.right[0], own.right[2], own.right[1], 0
     for j in range(len(layout.start)):
         side[j] = 0.0

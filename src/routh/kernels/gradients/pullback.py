@@ -84,6 +84,7 @@ def pull_workspace(nc: int, n: int, nv: int) -> Pull:
 @kernel
 def change_by(frame: Frame, total: Array, pull: Pull) -> None:
     """``pull.change``: of the velocity by the total impulse, over the speed."""
+    # reads frame.U, pull.change; writes pull.change
     n, nv = frame.U.shape
     for r in range(nv):
         pull.change[r] = 0.0
@@ -95,6 +96,9 @@ def change_by(frame: Frame, total: Array, pull: Pull) -> None:
 @kernel
 def pull_S(frame: Frame, raised: Array, total: Array, own: ReverseWork, pull: Pull) -> None:
     """The bars of the scaled Jacobians and the roots; ``raised``: M^-1 times that of the velocity after."""
+    # reads frame.S, frame.U, frame.root, frame.speed, frame.v, own.of_G, own.of_state, pull.S, pull.half,
+    #   pull.of_root
+    # writes pull.S, pull.half, pull.of_root
     n, nv = frame.S.shape
     width = n // len(frame.root)
     for a in range(n):
@@ -117,6 +121,7 @@ def pull_S(frame: Frame, raised: Array, total: Array, own: ReverseWork, pull: Pu
 @kernel
 def pull_M(frame: Frame, pull: Pull, raised: Array, of_speed: float, out: Array) -> None:
     """The bar of M, symmetric; after `pull_S`. What it needs no more, ``pull.half``, is changed."""
+    # reads frame.U, frame.root, frame.speed, frame.v, pull.change, pull.half, pull.of_root; writes pull.half
     n, nv = frame.S.shape
     width, speed = n // len(frame.root), frame.speed[0]
     for i in range(len(frame.root)):
@@ -135,6 +140,7 @@ def pull_M(frame: Frame, pull: Pull, raised: Array, of_speed: float, out: Array)
 @kernel
 def pull_J(frame: Frame, pull: Pull, out: Array) -> None:
     """The bar of J, normal first; after `pull_S`."""
+    # reads frame.U, frame.root, pull.S, pull.of_root
     n, nv = frame.S.shape
     width = n // len(frame.root)
     for i in range(len(frame.root)):
@@ -153,6 +159,7 @@ def pull_v(frame: Frame, cotangent: Array, own: ReverseWork, pull: Pull, out: Ar
 
     By so much the derivative along v misses the velocity after, which is homogeneous of degree one.
     """
+    # reads frame.S, frame.momentum, frame.speed, frame.start, frame.v, own.of_state, pull.change
     (n, nv), speed = frame.S.shape, frame.speed[0]
     along, after, start = 0.0, 0.0, 0.0
     for r in range(nv):
@@ -171,6 +178,7 @@ def pull_v(frame: Frame, cotangent: Array, own: ReverseWork, pull: Pull, out: Ar
 @kernel
 def largest_of_data(frame: Frame, own: ReverseWork, pull: Pull) -> float:
     """The largest derivative by friction, restitution, velocity or Jacobians, after `pull_S`; no units."""
+    # reads frame.S, frame.root, frame.speed, frame.v, own.of_bounce, own.of_mu, own.of_state, pull.S
     n, nv = frame.S.shape
     worst, speed = 0.0, frame.speed[0]
     for i in range(len(frame.root)):

@@ -27,6 +27,9 @@ def back_through_books(record: Record, k: int, given: Given, own: ReverseWork) -
 
     Last, since the bar of the state becomes that before the piece.
     """
+    # reads given.bounce, given.mu, given.poisson, own.of_bounce, own.of_budget, own.of_change, own.of_rate,
+    #   own.of_state, own.rows, record.book, record.c, record.change, record.length, record.rate
+    # writes own.of_bounce, own.of_change, own.of_rate, own.of_state
     width, length = own.rows.shape[1], record.length[k]
     of_length = 0.0
     for i in range(len(given.mu)):
@@ -59,6 +62,10 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
 
     NaN where an event is none that is known here: such samples have no derivatives (`forget_lost`).
     """
+    # reads own.of_budget, own.of_change, own.of_rate, own.of_stage, own.of_state, own.rows, record.budget,
+    #   record.c, record.change, record.direction, record.event, record.length, record.rate, record.share,
+    #   record.who
+    # writes own.of_budget, own.of_change, own.of_rate, own.of_stage, own.of_state
     width = own.rows.shape[1]
     length, share = record.length[k], record.share[k]
     event, at = record.event[k], width * record.who[k]
@@ -90,6 +97,8 @@ def back_through_length(record: Record, k: int, own: ReverseWork, bar: float) ->
 @kernel
 def back_through_corner(record: Record, k: int, own: ReverseWork, bar: float) -> tuple[float, float]:
     """The same for a corner cut; returns the bars of the changes that entry ``k + 1`` looked ahead with."""
+    # reads own.of_change, own.of_state, record.c, record.change, record.length, record.other, record.who
+    # writes own.of_change, own.of_state
     length = record.length[k]
     a, b = record.who[k], record.other[k]
     da, db = record.change[k, a], record.change[k, b]
@@ -105,6 +114,9 @@ def back_through_corner(record: Record, k: int, own: ReverseWork, bar: float) ->
 @kernel
 def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
     """Where a stage begins: the length at which it is cut is a share of the way to contact SETTER's zero."""
+    # reads own.of_change, own.of_stage, own.of_state, own.rows, record.c, record.change, record.set_share,
+    #   record.setter
+    # writes own.of_change, own.of_stage, own.of_state
     who, width = record.setter[k], own.rows.shape[1]
     if who == rec.MORE:
         return
@@ -120,6 +132,7 @@ def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
 @kernel
 def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """The same where the stage begins with a curve; slips that begin with it turn along their rates."""
+    # reads own.slides, record.setter; writes own.fallen, record.face; hands on given, own, record
     if record.setter[k] == rec.MORE:
         return
     own.fallen[0] = 0.0
@@ -137,6 +150,10 @@ def back_to_stage(record: Record, k: int, given: Given, own: ReverseWork) -> Non
 @kernel
 def back_through_piece(record: Record, k: int, given: Given, own: ReverseWork, curved: int | None) -> None:
     """Turn the bars after an entry's piece into those before it."""
+    # reads own.of_push, own.of_stage, own.of_state, record.change, record.event, record.length, record.other,
+    #   record.rate, record.who
+    # writes own.of_change, own.of_rate
+    # hands on given, own, record
     n, length = len(own.of_state), record.length[k]
     bar = -own.of_stage[0]
     for a in range(n):
@@ -169,6 +186,9 @@ def back_through_solves(record: Record, k: int, given: Given, own: ReverseWork) 
     weight g of both solves, ``b = c / g`` for the first and ``c / g + (h - g) / g G r`` of the first for the
     second, at whose d the step ends.
     """
+    # reads own.lever, own.of_change, own.of_push, own.of_state, record.length
+    # writes own.of_change, own.of_rate, own.of_state
+    # hands on given, own, record
     n, h = len(own.of_state), record.length[k]
     g = GAMMA * h
     for a in range(n):
@@ -188,6 +208,7 @@ def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) 
 
     ``curved``: None where no piece is a curve.
     """
+    # reads record.total; hands on given, own, record
     clear_bars(own)
     last = int(record.total[rec.ENTRIES]) - 1
     if curved is not None:
@@ -198,6 +219,7 @@ def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) 
 @kernel
 def clear_bars(own: ReverseWork) -> None:
     """Forget all bars but that of the impulse."""
+    # reads of_state; writes aimed, fallen, of_G, of_bounce, of_budget, of_mu, of_stage, of_state, of_weight
     n = len(own.of_state)
     for a in range(n):
         for b in range(n):
@@ -213,6 +235,9 @@ def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None
     Where a disturbance on the way would grow by GROWS, rounding and the error of the path decide the outcome,
     not the data: such a sample has no margin.
     """
+    # reads own.aimed, own.of_push, own.of_state, record.event, record.who
+    # writes own.fallen
+    # hands on given, own, record
     size = largest_bar(own.of_push, own.of_state)
     for k in range(last, -1, -1):
         if curved is not None and record.event[k] == rec.CURVE:

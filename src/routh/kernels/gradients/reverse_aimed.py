@@ -34,6 +34,7 @@ AS_AIMED = 1e-2  # weights that differ by more from those of this impulse were a
 @kernel
 def is_aimed(record: Record, k: int) -> bool:
     """Whether a stage with aimed weights begins with entry k."""
+    # reads role, setter, total
     if not 0.0 <= record.total[rec.AIMED_FROM] <= k or record.setter[k] == rec.MORE:
         return False
     driven = 0
@@ -45,6 +46,7 @@ def is_aimed(record: Record, k: int) -> bool:
 @kernel
 def find_rest(record: Record, given: Given) -> int:
     """The first entry from which on what is left comes to rest together; -1 where there is none."""
+    # reads given.bounce, given.mu, record.c, record.total; hands on record
     if not record.total[rec.AIMED_FROM] >= 0.0:
         return -1
     for i in range(len(given.mu)):
@@ -66,6 +68,8 @@ def write_aim(record: Record, k: int, given: Given, aim: Record) -> None:
 
     A contact without slip whose friction is on its cone begins to slide, against it.
     """
+    # reads given.mu, record.c, record.rate, record.role
+    # writes aim.c, aim.change, aim.face, aim.rate, aim.role
     for i in range(len(given.mu)):
         at, driven = 3 * i, record.role[k, i] == rec.DRIVEN
         aim.role[0, i], aim.face[0, i] = (rec.HELD if driven else rec.FREE), rec.FRICTIONLESS
@@ -85,6 +89,9 @@ def write_aim(record: Record, k: int, given: Given, aim: Record) -> None:
 @kernel
 def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
     """`ReverseWork.aim` for entry k; the sum of its normal impulses, 0 where there is no such impulse."""
+    # reads given.mu, own.aim.c, own.aim.face, own.aim.rate, own.units
+    # writes own.aim.change, own.aim.rate
+    # hands on given, own, own.aim, record
     aim, total = own.aim, 0.0
     impulse = aim.rate[0]
     write_aim(record, k, given, aim)
@@ -105,6 +112,7 @@ def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 @kernel
 def back_through_impulse(given: Given, own: ReverseWork) -> None:
     """From `of_rate`, of the aimed impulse, and `of_change`, of its effect, to G, mu and the state before."""
+    # reads own.lever, own.of_state; writes own.of_state; hands on given, own, own.aim
     back_through_rates(own.aim, 0, given, own)
     for a in range(len(own.of_state)):
         own.of_state[a] += own.lever[a]
@@ -113,6 +121,9 @@ def back_through_impulse(given: Given, own: ReverseWork) -> None:
 @kernel
 def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Give the bars of the weights of a stage that begins with entry k to what they were aimed at."""
+    # reads given.mu, own.aim.rate, own.of_weight, record.rate, record.role
+    # writes own.of_rate
+    # hands on given, own, record
     total, mean = find_aim(record, k, given, own), 0.0
     if not total > 0.0:
         return
@@ -132,6 +143,7 @@ def back_through_aim(record: Record, k: int, given: Given, own: ReverseWork) -> 
 @kernel
 def end_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """After entry k was gone through: if its stage begins with it, its weights have all of their bars."""
+    # reads given.mu, record.setter; writes own.of_weight; hands on given, own, record
     if record.setter[k] == rec.MORE:
         return
     if is_aimed(record, k):
@@ -143,6 +155,9 @@ def end_stage(record: Record, k: int, given: Given, own: ReverseWork) -> None:
 @kernel
 def begin_backwards(record: Record, given: Given, own: ReverseWork) -> int:
     """The last entry to be gone through, after what is left from there on has come to rest together."""
+    # reads own.of_push, own.of_state, record.total
+    # writes own.aimed, own.of_change, own.of_rate, own.of_state
+    # hands on given, own, record
     last = int(record.total[rec.ENTRIES]) - 1
     own.aimed[0] = 1.0 if record.total[rec.AIMED_FROM] >= 0.0 else 0.0
     k = find_rest(record, given)

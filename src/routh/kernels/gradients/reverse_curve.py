@@ -55,6 +55,7 @@ def slip_left(record: Record, k: int, i: int) -> float:
     Several slips may vanish together where they depend on each other; then up to the error of going straight
     on, which is of the size of the slip that was aimed at, and that is small where there are several.
     """
+    # reads c, face, length, other, who; hands on record
     way = record.who[k]
     if (way != rec.TO_ZERO and way != rec.AIMED) or record.face[k, i] != rec.SLIDES:
         return 1.0
@@ -68,6 +69,10 @@ def slip_left(record: Record, k: int, i: int) -> float:
 @kernel
 def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: float) -> int:
     """`point` and `point_rate`: the state of those who push and the rates; returns the number of unknowns."""
+    # reads given.mu, own.lever, own.of_state, own.point, own.point_rate, own.units, record.c, record.curves,
+    #   record.degree, record.face, record.length, record.rate, record.role
+    # writes own.lever, own.point, own.point_rate, own.units
+    # hands on given, own, record
     n = len(own.of_state)
     roles, impulse = record.role[k], own.point_rate
     for a in range(n):
@@ -105,6 +110,12 @@ def look_at_point(record: Record, k: int, given: Given, own: ReverseWork, at: fl
 @kernel
 def visit(record: Record, k: int, given: Given, own: ReverseWork, j: int, at: float) -> None:
     """All of node j, at a point of the curve, that does not depend on the bar of the state there."""
+    # reads given.G, given.bounce, given.mu, given.poisson, own.nodes.direct, own.nodes.given,
+    #   own.nodes.turned_changes, own.nodes.turned_rates, own.of_budget, own.of_push, own.of_state, own.point,
+    #   own.point_rate, own.units, record.book, record.face, record.role
+    # writes own.nodes.direct, own.nodes.given, own.nodes.rates, own.nodes.turned_changes,
+    #   own.nodes.turned_rates, own.nodes.units
+    # hands on given, own, record
     n, nc = len(own.of_state), len(given.mu)
     m = look_at_point(record, k, given, own, at)
     for a in range(n):
@@ -137,6 +148,7 @@ def visit(record: Record, k: int, given: Given, own: ReverseWork, j: int, at: fl
 @kernel
 def across(own: ReverseWork, of: Array, j: int, i: int) -> float:
     """The part of a vector along the turning slip of contact i in node j."""
+    # reads nodes.units
     units = own.nodes.units[j]
     return units[3 * i + 1] * of[3 * i + 2] - units[3 * i + 2] * of[3 * i + 1]
 
@@ -144,6 +156,7 @@ def across(own: ReverseWork, of: Array, j: int, i: int) -> float:
 @kernel
 def add_across(own: ReverseWork, to: Array, j: int, i: int, value: float) -> None:
     """The transpose of `across`."""
+    # reads nodes.units
     units = own.nodes.units[j]
     to[3 * i + 1] -= value * units[3 * i + 2]
     to[3 * i + 2] += value * units[3 * i + 1]
@@ -152,6 +165,7 @@ def add_across(own: ReverseWork, to: Array, j: int, i: int, value: float) -> Non
 @kernel
 def of_angle(own: ReverseWork, j: int, i: int, bar: Array) -> float:
     """The bar of the angle of slip of contact i in node j, for a bar of the state there."""
+    # reads nodes.given, nodes.turned_changes, nodes.turned_rates
     value, rate, change = 0.0, own.nodes.turned_rates[j, i], own.nodes.turned_changes[j, i]
     for a in range(len(bar)):
         value += rate[a] * own.nodes.given[j, a] + change[a] * bar[a]
@@ -161,6 +175,7 @@ def of_angle(own: ReverseWork, j: int, i: int, bar: Array) -> float:
 @kernel
 def list_slides(record: Record, k: int, own: ReverseWork, begins: bool) -> int:
     """The contacts that slide, or only those that begin to; how many there are."""
+    # reads record.c, record.face, record.role; writes own.slides
     count = 0
     for i in range(record.role.shape[1]):
         rests = record.c[k, 3 * i + 1] == 0.0 and record.c[k, 3 * i + 2] == 0.0
@@ -173,6 +188,7 @@ def list_slides(record: Record, k: int, own: ReverseWork, begins: bool) -> int:
 @kernel
 def level(own: ReverseWork, slides: int) -> None:
     """Change the bar of the state so that those of angles in node 0 vanish: there slips have no length."""
+    # reads nodes.turned_changes, of_state, slides, stages; writes of_state, stages; hands on own
     state = own.of_state
     for e in range(slides):
         i = own.slides[e]
@@ -187,6 +203,9 @@ def level(own: ReverseWork, slides: int) -> None:
 @kernel
 def solve_angles(own: ReverseWork, slides: int, width: float) -> None:
     """The bars of the angles over slips in all nodes, last column of `stages`, for a step of this width."""
+    # reads nodes.direct, nodes.turned_changes, nodes.units, of_state, paces, slides, stages
+    # writes stages
+    # hands on own
     n, size = len(own.of_state), NODES * slides
     for j in range(NODES):
         for e in range(slides):
@@ -207,6 +226,7 @@ def solve_angles(own: ReverseWork, slides: int, width: float) -> None:
 @kernel
 def slope(own: ReverseWork, slides: int, at: int, share: float, to: Array) -> None:
     """Add to a bar of the state ``share`` times its slope in a node, after `solve_angles`."""
+    # reads nodes.direct, slides, stages; hands on own
     for a in range(0, len(to), 3):
         to[a] += share * own.nodes.direct[at, a]
     for e in range(slides):
@@ -217,6 +237,10 @@ def slope(own: ReverseWork, slides: int, at: int, share: float, to: Array) -> No
 @kernel
 def pull_node(record: Record, k: int, given: Given, own: ReverseWork, j: int, weight: float) -> None:
     """The bars of G, friction and restitution grow by what node j gives to them, times ``weight``."""
+    # reads given.bounce, given.mu, given.poisson, own.nodes.bar, own.nodes.given, own.nodes.rates,
+    #   own.nodes.units, own.of_bounce, own.of_push, own.of_state, record.book
+    # writes own.of_bounce, own.of_change, own.of_rate, own.units
+    # hands on given, own, record
     degree = 1.0 if given.poisson == 1 else 2.0
     for i in range(len(given.mu)):
         own.units[i, 0], own.units[i, 1] = own.nodes.units[j, 3 * i + 1], own.nodes.units[j, 3 * i + 2]
@@ -232,6 +256,7 @@ def pull_node(record: Record, k: int, given: Given, own: ReverseWork, j: int, we
 @kernel
 def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
     """Where on the curve the variable x from 0 to 1 is, and how fast the place moves with it."""
+    # reads length, who
     length, way = record.length[k], record.who[k]
     if way == rec.FROM_ZERO:
         at = length * math.exp((x - 1.0) * span)
@@ -245,6 +270,7 @@ def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
 @kernel
 def find_span(record: Record, k: int) -> float:
     """By how much the logarithm of a slip changes in the step, where it is the variable; else 0."""
+    # reads role, who; hands on record
     if record.who[k] == rec.FROM_ZERO:
         return DECADES
     least, ended = 1.0, 0
@@ -263,6 +289,9 @@ def fill_nodes(
     record: Record, k: int, given: Given, own: ReverseWork, span: float, first: float, width: float
 ) -> None:
     """Visit Gauss's points of the part of a step from ``first`` on, the last of them first."""
+    # reads own.nodes.units, own.paces, record.other, record.who
+    # writes own.paces
+    # hands on given, own, record
     clock, steady = record.other[k], record.who[k] == rec.STEADY
     for j in range(NODES):
         at, pace = place(record, k, span, first + width * (1.0 - PLACES[j]))
@@ -275,6 +304,7 @@ def fill_nodes(
 @kernel
 def turning(own: ReverseWork, slides: int) -> tuple[float, float]:
     """The fastest rate at which a slip turns, against x, and the least at which its angle's bar falls."""
+    # reads nodes.turned_changes, nodes.units, paces, slides; hands on own
     fastest, falls = 0.0, math.inf
     for j in range(NODES):
         quickest = 0.0
@@ -290,6 +320,9 @@ def turning(own: ReverseWork, slides: int) -> tuple[float, float]:
 @kernel
 def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: int, width: float) -> None:
     """Turn the bars after the part of a step whose nodes were visited into those before it."""
+    # reads own.nodes.bar, own.of_state, own.paces
+    # writes own.nodes.bar, own.of_state
+    # hands on given, own, record
     n, state = len(own.of_state), own.of_state
     solve_angles(own, slides, width)
     for j in range(NODES):
@@ -306,6 +339,7 @@ def collocate(record: Record, k: int, given: Given, own: ReverseWork, slides: in
 @kernel
 def goes_on(record: Record, k: int) -> bool:
     """Whether a curve goes on after its step k as it was, so that nothing stirs the bars of angles."""
+    # reads book, event, face, role, total
     if k + 1 >= int(record.total[rec.ENTRIES]) or record.event[k + 1] != rec.CURVE:
         return False
     for i in range(record.role.shape[1]):
@@ -324,6 +358,7 @@ def part(record: Record, k: int, own: ReverseWork, span: float, left: float, fas
     of it: at worst ``max (r g)^9 e^(-r F)`` over the shares r from 0 to 1 is left, and the width may be g
     times as large while that is 1. Where a slip begins all that is left to be found falls with the length.
     """
+    # reads own.fallen, record.who
     fallen, width = own.fallen[0], 1.0
     if span != 0.0:
         width = LOG_STEP / abs(span)
@@ -338,6 +373,9 @@ def part(record: Record, k: int, own: ReverseWork, span: float, left: float, fas
 @kernel
 def back_along_curve(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Turn the bars after a step along a curve, of a length that is fixed, into those before it."""
+    # reads own.fallen, own.of_state, record.length, record.other, record.who
+    # writes own.fallen, own.of_state, own.slides
+    # hands on given, own, record
     way, length = record.who[k], record.length[k]
     if way == rec.TURNING:  # it is too short for anything else to change in it
         return
@@ -379,6 +417,10 @@ def back_through_limit(record: Record, k: int, given: Given, own: ReverseWork, b
 
     Its friction leaves its cone, ``|f| = mu n``; or the normal rate of a contact that is held is reached.
     """
+    # reads given.mu, own.nodes.rates, own.nodes.turned_rates, own.nodes.units, own.of_mu, own.of_rate,
+    #   own.slides, record.change, record.event, record.length, record.who
+    # writes own.of_mu, own.of_rate
+    # hands on given, own, record
     who = record.who[k]
     visit(record, k - 1, given, own, 0, record.length[k - 1])
     at, mu, leaves, grows = 3 * who, given.mu[who], 0.0, 0.0
@@ -402,6 +444,9 @@ def back_through_limit(record: Record, k: int, given: Given, own: ReverseWork, b
 @kernel
 def find_ends(record: Record, given: Given, own: ReverseWork) -> None:
     """Where curves end, and with which rates."""
+    # reads record.degree, record.event, record.total, record.who
+    # writes record.who
+    # hands on given, own, record
     for k in range(min(int(record.total[rec.ENTRIES]), len(record.event)) - 1):
         if record.degree[k + 1] == rec.END:
             ends = record.who[k] == rec.TO_ZERO and find_span(record, k) == 0.0
@@ -419,6 +464,7 @@ def align_end(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     turns has become so small that nothing but its last rates counts; else that is told as a change of piece.
     Returns TO_ZERO or TURNING.
     """
+    # reads record.c, record.other; writes record.c; hands on given, own, record
     at, angle = 3 * record.other[k] + 1, 0.0
     t0, t1 = record.c[k, at], record.c[k, at + 1]
     small = slip_of(record.c[k], 3, record.other[k]) <= SMALL
@@ -438,6 +484,9 @@ def turn_end(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 
     Infinite where nothing turns into a direction, or it is far: then the slip stays.
     """
+    # reads own.nodes.rates, own.nodes.turned_changes, own.nodes.units, record.c, record.length, record.other
+    # writes record.c
+    # hands on given, own, record
     i = record.other[k]
     at, slip = 3 * i + 1, record.c[k]
     visit(record, k, given, own, 0, record.length[k] * (1.0 - NEAR_ZERO))
@@ -457,6 +506,10 @@ def turn_end(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 @kernel
 def find_end(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """State and rates at the end of step k, into the entry of its event."""
+    # reads own.of_state, own.point, own.point_rate, own.units, record.direction, record.event, record.length,
+    #   record.role, record.who
+    # writes record.c, record.change, record.direction, record.rate
+    # hands on given, own, record
     n, at, length = len(own.of_state), 3 * record.who[k + 1], record.length[k]
     slip_ends = record.event[k + 1] == rec.VANISHES and record.direction[k + 1, 0] == 0.0
     look_at_point(record, k, given, own, length * (1.0 - NEAR_ZERO) if slip_ends else length)

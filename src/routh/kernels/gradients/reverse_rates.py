@@ -103,6 +103,7 @@ def reverse_workspace(nc: int, width: int) -> ReverseWork:
 @kernel
 def add_unknown(own: ReverseWork, m: int, i: int, row: int, column: int) -> None:
     """An unknown of contact i along coordinate ``column``, for which coordinate ``row`` rests."""
+    # reads rows; writes columns, grows, rows, whose
     own.whose[m], own.grows[m] = i, 0.0
     for part in range(own.rows.shape[1]):
         own.rows[m, part] = 1.0 if part == row else 0.0
@@ -112,6 +113,7 @@ def add_unknown(own: ReverseWork, m: int, i: int, row: int, column: int) -> None
 @kernel
 def find_units(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Directions of friction of an entry, as its faces say."""
+    # reads given.corners, given.mu, own.units, record.c, record.change, record.face; writes own.units
     for i in range(len(given.mu)):
         face, parts = record.face[k, i], own.units.shape[1]
         if face >= 0:
@@ -133,6 +135,10 @@ def is_given(face: int) -> bool:
 @apart
 def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int:
     """The unknown rates of an entry; how many there are."""
+    # reads given.corners, given.mu, own.rows, own.units, record.change, record.event, record.face,
+    #   record.length, record.rate, record.role, record.share
+    # writes own.columns, own.grows, own.rows
+    # hands on own
     nc, width, corners = len(given.mu), own.rows.shape[1], given.corners
     m = nc - nc
     for i in range(nc):
@@ -175,12 +181,14 @@ def list_unknowns(record: Record, k: int, given: Given, own: ReverseWork) -> int
 @kernel
 def times_G(given: Given, of: Array, a: int) -> float:
     """Coordinate a of ``G`` times a vector."""
+    # reads G
     return dot(given.G[a], of, len(of))
 
 
 @kernel
 def clear_rates(own: ReverseWork) -> None:
     """Forget the bars of rates and of what they change."""
+    # reads of_rate; writes of_change, of_rate
     for a in range(len(own.of_rate)):
         own.of_rate[a] = own.of_change[a] = 0.0
 
@@ -188,6 +196,10 @@ def clear_rates(own: ReverseWork) -> None:
 @kernel
 def back_through_rates(record: Record, k: int, given: Given, own: ReverseWork) -> None:
     """Turn the bars of an entry's rates and changes into those of G, friction and, by slips, the state."""
+    # reads given.mu, own.of_rate, own.of_state, own.rows, own.units, record.c, record.face, record.rate,
+    #   record.role
+    # writes own.of_state
+    # hands on given, own, record
     find_units(record, k, given, own)
     m = list_unknowns(record, k, given, own)
     pull_rates(record, k, given, own, record.rate[k], 1.0, m)
@@ -206,6 +218,10 @@ def pull_rates(
     record: Record, k: int, given: Given, own: ReverseWork, rate: Array, weight: float, m: int
 ) -> None:
     """The bars of G and friction, times ``weight``; m unknowns. `of_rate` becomes that of given friction."""
+    # reads given.mu, own.aimed, own.lever, own.of_mu, own.of_rate, own.rows, own.units, record.face,
+    #   record.role
+    # writes own.of_mu, own.of_rate
+    # hands on given, own, record
     width = own.rows.shape[1]
     find_lever(given, own, rate, weight, m)
     for i in range(len(given.mu)):
@@ -221,6 +237,9 @@ def pull_rates(
 @kernel
 def find_lever(given: Given, own: ReverseWork, rate: Array, weight: float, m: int) -> None:
     """The lever of m unknowns, by the transposed equations; with the rates and ``weight`` it is G's bar."""
+    # reads own.lever, own.of_G, own.of_change, own.of_state, own.rows, own.system, own.whose
+    # writes own.lever, own.of_G, own.system
+    # hands on given, own
     n, width = len(own.of_state), own.rows.shape[1]
     for a in range(n):
         own.lever[a] = own.of_change[a]
@@ -243,6 +262,9 @@ def find_lever(given: Given, own: ReverseWork, rate: Array, weight: float, m: in
 @kernel
 def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight: float) -> None:
     """The bars of the weights of driven contacts, times ``weight``, at the end of `pull_rates`."""
+    # reads given.mu, own.lever, own.of_rate, own.of_weight, own.rows, own.units, record.face, record.role
+    # writes own.of_weight
+    # hands on given
     width = own.rows.shape[1]
     for i in range(len(given.mu)):
         if record.role[k, i] == rec.DRIVEN:
@@ -257,6 +279,9 @@ def pull_weights(record: Record, k: int, given: Given, own: ReverseWork, weight:
 @kernel
 def list_equations(given: Given, own: ReverseWork, m: int) -> None:
     """The transposed equations of the m unknowns, from the bars of rates and changes, into `system`."""
+    # reads own.columns, own.grows, own.of_change, own.of_rate, own.rows, own.system, own.whose
+    # writes own.system
+    # hands on given, own
     width = own.rows.shape[1]
     for e in range(m):
         at, right = width * own.whose[e], 0.0
@@ -276,6 +301,8 @@ def solve_dependent(own: ReverseWork, rate: Array, m: int) -> None:
 
     Of rates that depend on each other the sampler keeps some at zero: these are the ones that stay so.
     """
+    # reads columns, equations, inverse, order, rows, system, whole, whose
+    # writes equations, inverse, order, system, whole
     order, found = own.order, m - m
     for pass_number in range(2):
         for e in range(m):
@@ -299,6 +326,7 @@ def solve_dependent(own: ReverseWork, rate: Array, m: int) -> None:
 @apart
 def add_unknown_rates(given: Given, own: ReverseWork, of: Array, rate: Array, m: int) -> bool:
     """Add to rates those of m unknowns that bring to rest what moves by ``of``; whether they are known."""
+    # reads own.columns, own.rows, own.system, own.whose; writes own.system; hands on given, own
     width = own.rows.shape[1]
     for e in range(m):
         at, right = width * own.whose[e], 0.0
@@ -317,6 +345,7 @@ def add_unknown_rates(given: Given, own: ReverseWork, of: Array, rate: Array, m:
 @kernel
 def coupling(given: Given, own: ReverseWork, e: int, f: int) -> float:
     """``row_e . G col_f``."""
+    # reads given.G, own.columns, own.rows, own.whose
     width = own.rows.shape[1]
     i, j, value = width * own.whose[e], width * own.whose[f], 0.0
     for p in range(width):

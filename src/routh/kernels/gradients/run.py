@@ -93,6 +93,7 @@ Works = tuple[PlaneWork | None, SpaceWork | None, GradientWork]  # of the sample
 @kernel
 def given_at(rows: Rows, row: int, task: Task, poisson: int) -> Given:
     """What the paths of a row depend on."""
+    # hands on rows.G, rows.contact, task.corners
     contact = rows.contact[row]
     return Given(rows.G[row], contact[ROW_MU], contact[ROW_RESTITUTION], task.corners, poisson)
 
@@ -100,6 +101,7 @@ def given_at(rows: Rows, row: int, task: Task, poisson: int) -> Given:
 @kernel
 def digest(record: Record, nc: int) -> np.uint64:
     """A number that tells sequences of pieces and events apart."""
+    # reads event, face, other, role, setter, total, who
     value = BASIS
     for k in range(int(record.total[rec.ENTRIES])):
         if record.event[k] == rec.CURVE or record.event[k] == rec.SOLVE:
@@ -115,6 +117,12 @@ def digest(record: Record, nc: int) -> np.uint64:
 @kernel
 def differentiate(task: Task, here: Here, work: GradientWork, curved: int | None, total: Array) -> None:
     """All cotangents of one sample whose record is written; ``total``: its scaled impulse."""
+    # reads here.frame.root, here.item, here.row, here.sample, task.bars.J, task.bars.v, task.cotangents.of_v,
+    #   task.cotangents.push, task.cotangents.raised, task.cotangents.scale, task.off, task.wanted,
+    #   work.own.of_bounce, work.own.of_mu, work.own.of_push
+    # writes task.bars.J, task.bars.M, task.bars.mu, task.bars.restitution, task.bars.v, task.off,
+    #   work.own.of_push
+    # hands on here.frame, here.given, work.own, work.pull, work.record
     frame, own, pull, bars, wanted = here.frame, work.own, work.pull, task.bars, task.wanted
     item, cotangents = here.item, task.cotangents
     mine = min(here.sample, cotangents.of_v.shape[1] - 1)
@@ -147,6 +155,10 @@ def judge_ties(task: Task, here: Here, work: GradientWork, curved: int | None, t
 
     They do where a piece was cut short for it, or where the coordinates depend on each other.
     """
+    # reads task.nothing, work.own.of_state, work.record.length, work.record.share, work.record.ties,
+    #   work.record.total
+    # writes work.own.of_push, work.own.of_state, work.record.length, work.record.share
+    # hands on here.frame, here.given, work.own, work.pull, work.record
     own, pull, record = work.own, work.pull, work.record
     for tie in range(int(record.total[rec.TIED])):
         clear_bars(own)
@@ -169,6 +181,11 @@ def finish_sample(
     task: Task, here: Here, work: GradientWork, curved: int | None, total: Array, status: int
 ) -> None:
     """Write what is known of one drawn sample; without a solution or room its margin is NaN."""
+    # reads here.frame.U, here.frame.root, here.frame.speed, here.frame.v, here.item, task.after,
+    #   task.cotangents.of_v, task.entries, task.wanted, work.pull.change, work.record.event,
+    #   work.record.total
+    # writes task.after, task.decisions, task.entries, task.margin, task.off, work.record.total
+    # hands on here, here.frame, here.given, task, work, work.own, work.pull, work.record
     frame, record, item = here.frame, work.record, here.item
     task.entries[item] = int(record.total[rec.ENTRIES])
     if status == NO_IMPACT:
@@ -212,6 +229,7 @@ def run_range(
     begin: int, end: int,
 ) -> None:  # fmt: skip
     """The items ``begin`` to ``end``, in the plane or in space."""
+    # reads draw.n, draw.row, rows.nc, task.numbers; hands on draw, draw.poisson, rows, task, task.frames
     (plane, space, work), (corners, books), loaded, elastic = works, friction, -1, False
     for item in range(begin, end):
         row, sample = item // draw.n, item % draw.n

@@ -47,6 +47,7 @@ def drive(motion: Motion, request: Request, seen: Seen) -> float:
 
     DONE, FAILED or UNKNOWN for a step; DONE or UNKNOWN for looks; the time where something vanishes, or NaN.
     """
+    # reads request.times, request.what; hands on motion, request, seen
     what = request.what
     if what == ADVANCE:
         return float(advance(motion))
@@ -64,6 +65,10 @@ def _see(motion: Motion, t: float, n: int, settled: bool, seen: Seen) -> bool:
 
     Before the first step the motion stands at its start. False where forces are not known.
     """
+    # reads motion.found.force, motion.mode.contacts, motion.mode.does, motion.place.free, motion.way,
+    #   motion.y, seen.state
+    # writes motion.slope, motion.way, motion.y, seen.gap, seen.margin, seen.push, seen.state
+    # hands on motion, motion.found, motion.mode, motion.model, motion.place
     mode, place, found = motion.mode, motion.place, motion.found
     nv, m = len(place.free), len(mode.does)
     y = motion.way
@@ -95,6 +100,7 @@ def _crossing(motion: Motion, request: Request, seen: Seen) -> float:
 
     Where it has the same sign at both the one where it is smaller; NaN where forces are not known.
     """
+    # reads request.times; hands on motion, request, seen
     x1, x2 = request.times[0], request.times[1]
     f1 = _value(motion, request, x1, seen)
     f2 = _value(motion, request, x2, seen)
@@ -128,6 +134,7 @@ def _crossing(motion: Motion, request: Request, seen: Seen) -> float:
 @kernel
 def _value(motion: Motion, request: Request, t: float, seen: Seen) -> float:
     """Of what is to vanish, at a time; NaN where forces are not known."""
+    # reads request.number, request.what, seen.gap, seen.margin; hands on motion, seen
     if not _see(motion, t, 0, request.what == SETTLE, seen):
         return math.nan
     if request.what == MARGIN:
@@ -138,6 +145,8 @@ def _value(motion: Motion, request: Request, t: float, seen: Seen) -> float:
 @kernel
 def _look(motion: Motion, v: Array, gap: Array, margin: Array) -> None:
     """Gaps and rates of the free contacts, margins of the mode: see `ModeMotion.look`."""
+    # reads found.force, found.residual, found.unit, mode.contacts, mode.does, mode.friction, place.gap
+    # hands on place
     mode, place, found = motion.mode, motion.place, motion.found
     m = len(mode.does)
     for j in range(len(mode.contacts) - m):

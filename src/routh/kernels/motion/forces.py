@@ -72,6 +72,7 @@ def make_found(m: int, width: int, nv: int) -> Found:
 @kernel
 def _weigh(found: Found) -> None:
     """The Delassus matrix."""
+    # reads response, rows; writes delassus
     m, width = found.force.shape
     for p in range(m * width):
         for r in range(m * width):
@@ -84,6 +85,7 @@ def _weigh(found: Found) -> None:
 @kernel
 def _measure(found: Found) -> float:
     """Roots of the contacts' own responses in ``unit[1]``; the scale of accelerations."""
+    # reads at, delassus; writes unit
     m, width = found.force.shape
     scale = 0.0
     for i in range(m):
@@ -97,6 +99,7 @@ def _measure(found: Found) -> float:
 @kernel
 def _fill_equations(found: Found, columns: Array, picked: np.ndarray, k: int) -> None:
     """The equations of k unknowns, in units."""
+    # reads at, delassus, force, given, unit, units; writes given, units, used, wanted
     width = found.force.shape[1]
     for r in range(k):
         for kind in range(2):
@@ -119,6 +122,9 @@ def _fill_equations(found: Found, columns: Array, picked: np.ndarray, k: int) ->
 @kernel
 def _solve(found: Found, k: int) -> bool:
     """The unknowns in units of force, and what is left of the equations; whether these determine them."""
+    # reads given, inverse, right, unknowns, used, wanted
+    # writes inverse, residual, right, unknowns, used
+    # hands on found
     A, inverse, wanted, x = found.given, found.inverse, found.wanted, found.unknowns
     regular = k == 1
     if k == 1:
@@ -147,6 +153,8 @@ def _solve(found: Found, k: int) -> bool:
 @kernel
 def _share(found: Found, k: int) -> None:
     """The smallest forces, in N, of contacts that are redundant."""
+    # reads force, given, inverse, right, unit, units, unknowns, used, wanted
+    # writes inverse, right, unknowns, used
     most = 0.0
     for i in range(len(found.force)):
         most = max(most, found.unit[0, i])
@@ -162,6 +170,7 @@ def _share(found: Found, k: int) -> None:
 @kernel
 def _inside(does: np.ndarray, mu: Array, found: Found) -> bool:
     """Whether the unknowns lie in their friction cones, as far as the equations can be met."""
+    # reads force, residual, unknowns
     width, x, c = found.force.shape[1], found.unknowns, 0
     if not found.residual[0] < MISFIT:
         return False
@@ -178,6 +187,7 @@ def _inside(does: np.ndarray, mu: Array, found: Found) -> bool:
 @kernel
 def _spread(found: Found, columns: Array, free: Array, k: int) -> None:
     """Forces of the k unknowns, and the acceleration with them; ``free`` (nv,): the one without."""
+    # reads acceleration, response, right, units, unknowns; writes acceleration, force, right
     m, width = found.force.shape
     for j in range(len(free)):
         found.acceleration[j] = free[j]
@@ -224,6 +234,7 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
     it that is nearer to the way that the step began with. That of slower ones, mirrored where they go back,
     turns to that way, and is it without slip.
     """
+    # reads at.free, at.v; hands on at, found, held
     respond(held, at, found)
     return solve_mode(held, at.v, at.free, slowest, found)
 
@@ -231,6 +242,7 @@ def find_mode_forces(held: Held, at: At, slowest: float, found: Found) -> bool:
 @kernel
 def find_margins(held: Held, at: At, slowest: float, found: Found, margin: Array, known: np.ndarray) -> None:
     """The same, and how far the mode is from its end; ``known`` (1,) bool: whether forces are determined."""
+    # reads at.v; hands on at, found, held
     known[0] = find_mode_forces(held, at, slowest, found)
     if known[0]:
         write_margins(held, at.v, found, margin)
@@ -239,6 +251,7 @@ def find_margins(held: Held, at: At, slowest: float, found: Found, margin: Array
 @kernel
 def write_margins(held: Held, v: Array, found: Found, margin: Array) -> None:
     """How far a mode is from its end under the forces found: see `routh.sim.mode_motion.ModeMotion.kinds`."""
+    # reads found.force, found.residual, found.rows, found.unit, held.mu, held.sticks, held.way
     m, width = found.force.shape
     last, jam = 1 + m, 1.0
     margin[0] = MISFIT - found.residual[0]
@@ -264,6 +277,9 @@ def write_margins(held: Held, v: Array, found: Found, margin: Array) -> None:
 @kernel
 def solve_mode(held: Held, v: Array, free: Array, slowest: float, found: Found) -> bool:
     """The same where rows, responses, the Delassus matrix and accelerations without forces are known."""
+    # reads found.columns, found.given, found.picked, found.unit, held.contact, held.mu, held.sticks
+    # writes found.unit
+    # hands on found, held
     for i in range(len(held.contact)):
         _follow_slip(held, v, i, slowest, found)
     scale = _measure(found)
@@ -283,6 +299,7 @@ def solve_mode(held: Held, v: Array, free: Array, slowest: float, found: Found) 
 @kernel
 def _follow_slip(held: Held, v: Array, i: int, slowest: float, found: Found) -> None:
     """The direction in which contact number i of the mode slips now; a limit of a joint has none."""
+    # reads found.rows, found.way, held.mu, held.sticks, held.straight, held.way; writes found.way
     nt, nv = found.way.shape[1], len(v)
     if held.sticks[i] or held.straight[i] or held.mu[i] == 0.0 or nt == 1:
         for a in range(nt):
@@ -310,6 +327,9 @@ def _follow_slip(held: Held, v: Array, i: int, slowest: float, found: Found) -> 
 @kernel
 def respond(held: Held, at: At, found: Found) -> None:
     """Jacobians, M^-1 J^T, the Delassus matrix, and accelerations without forces."""
+    # reads at.J, at.bias, at.free, at.inverse_mass, found.response, found.rows, held.contact
+    # writes found.at, found.response, found.rows
+    # hands on found
     m, width = found.force.shape
     nv = len(at.free)
     for row in range(m * width):
@@ -331,6 +351,7 @@ def respond(held: Held, at: At, found: Found) -> None:
 @kernel
 def _columns(held: Held, found: Found) -> int:
     """How the unknowns of a mode spread over forces; their number."""
+    # reads found.way, held.mu, held.sticks; writes found.columns, found.picked
     m, width = found.force.shape
     k = 0
     for i in range(m):
@@ -366,6 +387,7 @@ def correct(inverse_mass: Array, rows: Array, values: Array, room: Room, moved: 
 
     By least squares where the rows (k, nv) depend on each other.
     """
+    # reads A, V, response, right, x; writes A, V, response, right, x
     k, nv = rows.shape
     for r in range(k):
         for j in range(nv):
@@ -402,6 +424,10 @@ class ModeArrays(NamedTuple):
 @kernel
 def fill_forces(mode: ModeArrays, place: Place, found: Found) -> bool:
     """Forces that keep the mode, and the acceleration with them; False where these are not known."""
+    # reads found.unit, mode.columns, mode.contacts, mode.does, mode.friction, mode.picked, place.J,
+    #   place.bias, place.free, place.inverse
+    # writes found.at, found.residual, found.response, found.rows, found.unit
+    # hands on found
     m, nv, k = len(mode.does), len(place.free), len(mode.picked)
     found.residual[0] = 0.0
     for row in range(2 * m):
@@ -430,6 +456,7 @@ def fill_forces(mode: ModeArrays, place: Place, found: Found) -> bool:
 @kernel
 def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Found, q: Array, v: Array) -> bool:
     """Move q and v, as little as mass allows, onto the closed contacts; place and forces are those there."""
+    # reads mode.contacts, mode.does, mode.picked, place.gap; hands on found, mode, model, place
     m = len(mode.does)
     known = fill_place(model, q, v, place)
     for _ in range(CLOSINGS if m else 0):
@@ -454,6 +481,9 @@ def _move(mode: ModeArrays, place: Place, found: Found, moved: Array, rows: int,
 
     ``rows``: m for gaps, k for velocities, of which the mode picks those that vanish.
     """
+    # reads found.rows, found.wanted, mode.contacts, mode.picked, place.J, place.gap, place.inverse
+    # writes found.rows, found.wanted
+    # hands on found.inverse, found.response, found.right, found.unknowns, found.used
     for a in range(rows):
         at = 2 * a if gaps else mode.picked[a]
         contact = mode.contacts[at // 2]

@@ -46,6 +46,9 @@ def make_place(model: PlanarArrays) -> Place:
 @kernel
 def fill_place(model: PlanarArrays, q: Array, v: Array, place: Place) -> bool:
     """Work out everything at a state; False where the mass matrix is singular."""
+    # reads place.M, place.force, place.free, place.inverse
+    # writes place.M, place.free, place.inverse
+    # hands on model, place
     fill_terms(model, q, v, place)
     nv = len(q)
     if not invert(place.M, place.inverse, nv):
@@ -61,6 +64,9 @@ def fill_place(model: PlanarArrays, q: Array, v: Array, place: Place) -> bool:
 @kernel
 def fill_terms(model: PlanarArrays, q: Array, v: Array, place: Place) -> None:
     """Contacts, the mass matrix and the forces at a state."""
+    # reads model.gravity, model.masses, model.spin, place.moves, place.points
+    # writes place.M, place.force, place.moves, place.points
+    # hands on model, model.coms, place
     _contacts(model, q, v, place)
     nv, nb, J = len(q), len(model.masses), place.moves
     _points(model.coms, q, v, place.points, J)
@@ -82,6 +88,7 @@ def fill_terms(model: PlanarArrays, q: Array, v: Array, place: Place) -> None:
 @kernel
 def velocity(place: Place, row: int, v: Array) -> float:
     """Row ``row`` of the contact Jacobian times v (nv,)."""
+    # reads J
     total = 0.0
     for i in range(len(v)):
         total += place.J[row, i] * v[i]
@@ -91,6 +98,9 @@ def velocity(place: Place, row: int, v: Array) -> float:
 @kernel
 def _contacts(model: PlanarArrays, q: Array, v: Array, place: Place) -> None:
     """Gaps, Jacobians and their rates; complex factors turn separations into (normal, -tangent)."""
+    # reads model.contacts, place.gap, place.moves, place.points
+    # writes place.J, place.bias, place.gap, place.moves, place.points
+    # hands on model.separations
     points, K = place.points, place.moves
     _points(model.separations, q, v, points, K)
     for i in range(len(place.gap)):
@@ -120,6 +130,7 @@ def _contacts(model: PlanarArrays, q: Array, v: Array, place: Place) -> None:
 @kernel
 def _points(given: PointArrays, q: Array, v: Array, points: Array, J: Array) -> None:
     """Positions and ``dJ/dt v`` (two parts of each, n) and Jacobians (2, n, nv) of points."""
+    # reads C, S, vectors
     n, nv = given.S.shape[1], len(q)
     for part in range(2):
         for i in range(n):

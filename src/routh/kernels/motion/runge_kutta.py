@@ -80,6 +80,7 @@ class Motion(NamedTuple):
 @kernel
 def advance(motion: Motion) -> int:
     """One step, with its dense output."""
+    # reads clock; writes clock; hands on motion
     clock = motion.clock
     if clock[NEXT] == 0.0 and not _initial_step(motion):
         return UNKNOWN
@@ -112,6 +113,7 @@ def advance(motion: Motion) -> int:
 @kernel
 def write_slope(motion: Motion, y: Array, slope: Array) -> None:
     """``dy/dt`` under forces that were found, HP23 (9) and (10)."""
+    # reads found.acceleration, found.force, short.length
     found, short = motion.found, motion.short
     nv, width = len(found.acceleration), found.force.shape[1]
     for i in range(nv):
@@ -126,6 +128,7 @@ def write_slope(motion: Motion, y: Array, slope: Array) -> None:
 @kernel
 def find_forces(motion: Motion, q: Array, v: Array) -> bool:
     """Place and forces of a planar mechanism at a state; False where they are not known."""
+    # hands on found, mode, model, place
     place = motion.place
     return fill_place(motion.model, q, v, place) and fill_forces(motion.mode, place, motion.found)
 
@@ -133,6 +136,7 @@ def find_forces(motion: Motion, q: Array, v: Array) -> bool:
 @kernel
 def find_short_forces(short: Short, y: Array, found: Found) -> bool:
     """Forces within a short step; False where they are not known."""
+    # reads short.mixed, short.now, short.slowest, short.told; writes short.mixed; hands on found, short.held
     nv = len(short.now)
     _mix(short.told, y[len(y) - 1], short.mixed)
     return solve_mode(short.held, y[nv : 2 * nv], short.now, short.slowest, found)
@@ -155,6 +159,7 @@ def parabola(x: float, first: float, middle: float, last: float) -> float:
 @kernel
 def _slope(motion: Motion, y: Array, slope: Array) -> bool:
     """``dy/dt``, HP23 (9) and (10); False where forces are not known."""
+    # reads found.acceleration; hands on found, motion, short
     short = motion.short
     if short is not None:
         known = find_short_forces(short, y, motion.found)
@@ -168,6 +173,7 @@ def _slope(motion: Motion, y: Array, slope: Array) -> bool:
 @kernel
 def _weigh(motion: Motion, row: int, end: int, total: Array) -> None:
     """The sum of the first stages with the weights of a row of the tableau, many of which are zero."""
+    # reads stages, tableau
     for i in range(len(total)):
         total[i] = 0.0
     for stage in range(end):
@@ -179,6 +185,7 @@ def _weigh(motion: Motion, row: int, end: int, total: Array) -> None:
 @kernel
 def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
     """Slopes of the stages first to end - 1; stage 12 is the end of the step, which becomes TRIED."""
+    # reads slope, way, y; writes stages, tried, way; hands on motion
     N = len(motion.y)
     if first == 1:
         for i in range(N):
@@ -197,12 +204,14 @@ def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
 @kernel
 def _atol(motion: Motion, i: int) -> float:
     """The absolute tolerance of a number of y."""
+    # reads clock, found.acceleration
     return motion.clock[ATOL] * (1.0 if i < 2 * len(motion.found.acceleration) else FEW_DIGITS)
 
 
 @kernel
 def _error(motion: Motion, h: float) -> float:
     """The error of a step over what is allowed: one is the limit."""
+    # reads clock, stages, tableau, tried, y; hands on motion
     tableau, clock = motion.tableau, motion.clock
     N = len(motion.y)
     fifth, third = 0.0, 0.0
@@ -223,6 +232,7 @@ def _error(motion: Motion, h: float) -> float:
 @kernel
 def _dense(motion: Motion, h: float) -> None:
     """The polynomial of the step; y and slope move to its end."""
+    # reads dense, stages, tried, y; writes begun, dense, slope, y; hands on motion
     N = len(motion.y)
     for i in range(N):
         change = motion.tried[i] - motion.y[i]
@@ -240,6 +250,7 @@ def _dense(motion: Motion, h: float) -> None:
 @kernel
 def interpolate(motion: Motion, t: float, y: Array) -> None:
     """The state at a time of the last step; where it stands, before the first."""
+    # reads begun, clock, dense
     clock = motion.clock
     length = clock[NOW] - clock[BEFORE]
     x = (t - clock[BEFORE]) / length if length > 0.0 else 0.0
@@ -254,6 +265,7 @@ def interpolate(motion: Motion, t: float, y: Array) -> None:
 @kernel
 def _initial_step(motion: Motion) -> bool:
     """A first step by the sizes of y, its slope and that slope's change (Hairer, Norsett, Wanner, II.4)."""
+    # reads clock, slope, stages, way, y; writes clock, stages, way; hands on motion
     clock = motion.clock
     N = len(motion.y)
     left = clock[END] - clock[NOW]

@@ -58,6 +58,11 @@ class Parts(NamedTuple):
 @kernel
 def slide(motion: Motion, parts: Parts) -> int:
     """Follow a short step until it ends, or slip stops or turns, or the mode no longer holds."""
+    # reads motion.begun, motion.clock, motion.dense, motion.short.held.mu, motion.short.held.straight,
+    #   motion.short.held.way, motion.y, parts.length, parts.t
+    # writes motion.clock, motion.slope, parts.begun, parts.dense, parts.length, parts.number, parts.straight,
+    #   parts.t, parts.way
+    # hands on motion, motion.found, motion.short, parts
     clock, short = motion.clock, motion.short
     parts.t[0], parts.number[0], parts.number[1] = clock[NOW], 0, -1
     if short is None or not find_short_forces(short, motion.y, motion.found):
@@ -91,12 +96,18 @@ def slide(motion: Motion, parts: Parts) -> int:
 @kernel
 def slide_then(motion: Motion, parts: Parts) -> None:
     """The same, its answer in the parts."""
+    # writes parts.number; hands on motion, parts
     parts.number[3] = slide(motion, parts)
 
 
 @kernel
 def _ends(motion: Motion, parts: Parts, k: int) -> bool:
     """Whether the step ends with part k; directions of slip are those at its end."""
+    # reads motion.clock, motion.found.force, motion.found.unit, motion.found.way, motion.short.held.mu,
+    #   motion.short.held.sticks, motion.short.now, motion.short.slowest, motion.y, parts.number, parts.t,
+    #   parts.way
+    # writes motion.short.held.straight, motion.short.held.way, motion.y, parts.number, parts.t
+    # hands on motion, motion.found, motion.short
     found, short = motion.found, motion.short
     if short is None:
         return True
@@ -144,6 +155,10 @@ def _begins(motion: Motion) -> float:
 
     Were its direction that of such slip, errors across it of 1e-13 m/s would turn friction by 1e-4.
     """
+    # reads found.force, found.rows, found.unit, short.held.mu, short.held.sticks, short.held.straight,
+    #   short.now, short.slowest, y
+    # writes short.held.straight, slope
+    # hands on found, motion, short
     short, found, shortest, moves = motion.short, motion.found, 0.0, False
     if short is None:
         return shortest
@@ -177,6 +192,8 @@ def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
     With the acceleration a the slip s ends after |s| / |a|. By then the part of a across the slip, and what a
     turns by, have moved it aside by less than can be told.
     """
+    # reads found.at, found.delassus, found.force, found.rows, found.unit, found.way, short.slowest,
+    #   short.still
     found, short = motion.found, motion.short
     if short is None:
         return False, False
@@ -203,6 +220,7 @@ def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
 @kernel
 def _along(motion: Motion, i: int, v: Array) -> float:
     """Speed of slip along the way that it had where the part began, from the rows last found."""
+    # reads found.rows, found.way, short.held.way
     short, found = motion.short, motion.found
     total = 0.0
     if short is None:
@@ -217,6 +235,7 @@ def _along(motion: Motion, i: int, v: Array) -> float:
 @kernel
 def _stop(motion: Motion, i: int) -> float:
     """The time within the last part at which slip i stops (Illinois)."""
+    # reads clock, found.acceleration, y; writes y; hands on found, motion, short
     clock, short, nv = motion.clock, motion.short, len(motion.found.acceleration)
     a, b, at_a, at_b = clock[BEFORE], clock[NOW], 0.0, 0.0
     if short is None:
@@ -244,6 +263,10 @@ def _stop(motion: Motion, i: int) -> float:
 @kernel
 def look_at(motion: Motion, parts: Parts, t: float) -> None:
     """The state at a time of the step is ``way``, with its forces."""
+    # reads motion.short.held.mu, motion.short.held.way, motion.way, parts.begun, parts.dense, parts.length,
+    #   parts.number, parts.straight, parts.t, parts.way
+    # writes motion.short.held.straight, motion.short.held.way, motion.way
+    # hands on motion.found, motion.short
     short, k = motion.short, 0
     while k + 1 < parts.number[0] and parts.t[k + 1] < t:
         k += 1
@@ -266,6 +289,7 @@ def look_at(motion: Motion, parts: Parts, t: float) -> None:
 @kernel
 def look_then(motion: Motion, parts: Parts, t: Array) -> None:
     """The same at a time that stands in an array (1,)."""
+    # hands on motion, parts
     look_at(motion, parts, t[0])
 
 
@@ -283,6 +307,10 @@ class Sights(NamedTuple):
 @kernel
 def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
     """Look at the step at some times; ``settled``: without drift, so that closed contacts are closed."""
+    # reads motion.found.acceleration, motion.found.force, motion.short.normals, motion.way, seen.gap,
+    #   seen.margin, seen.t, seen.y
+    # writes seen.force, seen.gap, seen.margin, seen.rate, seen.y
+    # hands on motion, motion.found, motion.short.held, parts
     short, found, nv = motion.short, motion.found, len(motion.found.acceleration)
     if short is None:
         return
@@ -308,6 +336,7 @@ def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
 @kernel
 def _gap(motion: Motion, contact: int, x: float, moved: Array) -> float:
     """Of one contact, m, after a way (nv,), at the share x of the step."""
+    # reads short.height, short.normals
     short = motion.short
     if short is None:
         return math.nan
@@ -323,6 +352,11 @@ def _without_drift(motion: Motion, x: float) -> None:
 
     Friction stays against slip as it was: what is moved is more than all of it where slip stops.
     """
+    # reads found.acceleration, found.delassus, found.force, found.inverse, found.picked, found.response,
+    #   found.right, found.rows, found.unknowns, found.used, found.way, short.held.contact, short.held.mu,
+    #   short.held.sticks, short.now, short.slowest, way
+    # writes found.inverse, found.right, found.unknowns, found.used, short.held.straight, short.held.way, way
+    # hands on found, motion, short.held
     short, found, nv = motion.short, motion.found, len(motion.found.acceleration)
     if short is None:
         return
@@ -360,6 +394,10 @@ def mark(motion: Motion, parts: Parts, mass: Array, share: float, least: float, 
     In the middle of an interval its acceleration is that at its velocity up to the ``share`` of the one
     without contact forces, or makes a difference of ``least`` to the velocity, in the metric of ``mass``.
     """
+    # reads motion.begun, motion.found.acceleration, motion.short.now, motion.slope, motion.tried, motion.way,
+    #   parts.number, parts.t
+    # writes motion.begun, motion.slope, motion.tried, motion.way
+    # hands on motion, motion.found, motion.short, parts
     nv, n, end, short = len(mass), 0, parts.t[parts.number[0]], motion.short
     before, now, off = motion.begun, motion.tried, motion.slope  # used as scratch: velocity and acceleration
     t = parts.t[0]

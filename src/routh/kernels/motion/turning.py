@@ -33,6 +33,9 @@ def aim(held: Held, at: At, slowest: float, found: Found) -> bool:
 
     The way of slower slip turns to the one before. False where the forces are not determined.
     """
+    # reads at.free, at.v, found.way, held.mu, held.sticks, held.way
+    # writes found.way, held.straight, held.way
+    # hands on at, found, held
     respond(held, at, found)
     nt = found.way.shape[1]
     for i in range(len(held.mu)):
@@ -61,6 +64,10 @@ def aim(held: Held, at: At, slowest: float, found: Found) -> bool:
 @kernel
 def turning_rates(held: Held, v: Array, slowest: float, found: Found) -> Rates:
     """The rates at a state after `aim`, under the forces found."""
+    # reads found.at, found.delassus, found.force, found.given, found.inverse, found.used, held.mu,
+    #   held.sticks, held.way
+    # writes found.inverse, found.right, found.used
+    # hands on found, held
     m, width = found.force.shape
     change, answer, stop, k = 0.0, 0.0, 0.0, 0
     for i in range(m):
@@ -100,6 +107,8 @@ def turning_rates(held: Held, v: Array, slowest: float, found: Found) -> Rates:
 
 @kernel
 def _slip(found: Found, v: Array, row: int) -> float:
+    """The rate of one row of the mode at these velocities."""
+    # reads rows
     total = 0.0
     for j in range(len(v)):
         total += found.rows[row, j] * v[j]
@@ -109,6 +118,7 @@ def _slip(found: Found, v: Array, row: int) -> float:
 @kernel
 def _of_slip(held: Held, found: Found) -> float:
     """The sum of squares of accelerations ``right`` that are those of slip with friction."""
+    # reads found.force, found.right, held.mu, held.sticks
     width, total = found.force.shape[1], 0.0
     for i in range(len(held.mu)):
         for a in range(1, 1 if held.sticks[i] or held.mu[i] == 0.0 else width):
@@ -119,6 +129,7 @@ def _of_slip(held: Held, found: Found) -> float:
 @kernel
 def _keep_mode(found: Found, k: int) -> None:
     """Add to accelerations ``right`` what the mode's forces do so that its equations go on to hold."""
+    # reads at, columns, delassus, inverse, picked, right, units, wanted; writes right, wanted
     h = len(found.at)
     for p in range(h):
         found.wanted[p] = 0.0

@@ -46,6 +46,7 @@ def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool
 
     Slip counts where a contact pushes, and with ``watch`` also where one approaches.
     """
+    # reads budget, known, now
     rates = work.known
     length = FOREVER
     for i in range(nc):
@@ -63,6 +64,7 @@ def length_to_event(work: PlaneWork, nc: int, at: int, poisson: int, watch: bool
 @kernel
 def still_hold(work: PlaneWork, nc: int, at: int) -> bool:
     """Whether the rates obey the laws from where the path is now on."""
+    # reads budget, known, mu, now
     rates = work.known
     for i in range(nc):
         normal, friction = rates[at, 2 * i], rates[at, 2 * i + 1]
@@ -87,6 +89,7 @@ def pass_by(
     It is no corner, but one anywhere within ``length`` as soon as data change so that they differ a little.
     ``now`` and ``later``: changes of both in this piece, and in the next one.
     """
+    # reads gram, now, passed; writes passed
     ca, cb, (da, db), (ea, eb) = work.now[a], work.now[b], now, later
     moves = abs(da * eb) + abs(db * ea) > 0.0
     together = abs(cb * ea - ca * eb) <= ROUNDING * (abs(cb * ea) + abs(ca * eb))
@@ -107,6 +110,9 @@ def cut_short(
     is drawn. Without any the piece keeps its length with probability ``uncut``: a cut anywhere reaches no
     end of the set.
     """
+    # reads budget, known, mu, now, unknown
+    # writes ceiling, cut_at, free, passed, role, slip, unknown
+    # hands on work
     rates = work.known
     work.passed[0] = 0
     fraction = length * event_number(key, FRACTION)
@@ -181,6 +187,8 @@ def advance(
     Where the piece ends by an event, that coordinate is zero. Budgets, stored and returned work follow:
     along a piece work is quadratic in the length.
     """
+    # reads bounce, budget, known, mu, now, returned, stored, then, total
+    # writes budget, now, returned, stored, then, total
     rates = work.known
     worst = 0.0
     for a in range(2 * nc):

@@ -81,6 +81,7 @@ class PlaneWork(PlaneArrays):
 @kernel
 def tell_apart(work: PlaneWork, nc: int) -> None:
     """Number contacts by their data, mirror images alike; equal numbers: they are told apart by nothing."""
+    # reads bounce, data, gram, mu, start, then; writes data, then
     for i in range(nc):
         print_ = work.start[2 * i] ** 2 + work.start[2 * i + 1] ** 2 + work.bounce[i]
         print_ += work.mu[i] / (1.0 + work.mu[i])
@@ -98,6 +99,7 @@ def tell_apart(work: PlaneWork, nc: int) -> None:
 @kernel
 def order_contacts(work: PlaneWork, nc: int) -> None:
     """KIND of contacts, and ORDER by it: by what `pattern_name` tells, and by nothing else."""
+    # reads ceiling, data, kind, order, role, slip; writes kind, order
     for i in range(nc):
         slides = int(work.slip[i] != 0)
         ceiling = work.ceiling[i] if work.role[i] != HELD else 0
@@ -113,6 +115,7 @@ def order_contacts(work: PlaneWork, nc: int) -> None:
 @kernel
 def draw_order(work: PlaneWork, nc: int, key: np.uint64) -> np.uint64:
     """Draw the order of contacts of one kind, all alike; its number, which is never that of ANY_ORDER."""
+    # reads kind, order; writes order
     number, begin = np.uint64(0), 0
     while begin < nc:
         end, kind = begin + 1, work.kind[work.order[begin]]
@@ -132,6 +135,7 @@ def draw_order(work: PlaneWork, nc: int, key: np.uint64) -> np.uint64:
 @kernel
 def are_alike(work: PlaneWork, nc: int) -> bool:
     """Whether there are contacts of one kind."""
+    # reads kind, order
     for q in range(1, nc):
         kind = work.kind[work.order[q]]
         if kind >= 0 and kind == work.kind[work.order[q - 1]]:
@@ -145,6 +149,8 @@ def rates_of_pattern(work: PlaneWork, nc: int, at: int) -> bool:
 
     False where some rates can stand for others: the last ones in `order` are zero.
     """
+    # reads equations, gram, is_normal, known, mu, order, role, slip, unknown, weight
+    # writes equations, is_normal, known, noise, unknown
     rates = work.known
     n = 2 * nc
     m = nc - nc
@@ -197,6 +203,7 @@ def rates_of_pattern(work: PlaneWork, nc: int, at: int) -> bool:
 @kernel
 def breaks_law(work: PlaneWork, nc: int, at: int, i: int, tiny: float) -> bool:
     """Whether a contact breaks a law; if so its role or slip is changed."""
+    # reads ceiling, free, known, mu, noise, role, slip; writes role, slip
     rates = work.known
     role, slip = work.role[i], work.slip[i]
     if role == NONE:
@@ -234,6 +241,7 @@ def mend(work: PlaneWork, nc: int, at: int, ordered: bool) -> tuple[bool, bool]:
     Whether there was none, and whether one of its kind breaks one, too, and none is the first before they
     are ``ordered``.
     """
+    # reads kind, known, order, role, slip; writes role, slip; hands on work
     rates = work.known
     tiny = 0.0
     for i in range(nc):
@@ -264,6 +272,7 @@ def find_rates(work: PlaneWork, nc: int, at: int, key: np.uint64) -> tuple[bool,
     mending does not come to an end, held contacts and edges are dropped, then all driven contacts but one. In
     the end rounding is made exact: rates in their cones, changes of what is held or sticks zero.
     """
+    # reads free, known, mu, noise, order, role; writes known, role, slip; hands on work
     rates = work.known
     settled, attempt, number, undecided = False, 0, ANY_ORDER, False
     order_contacts(work, nc)

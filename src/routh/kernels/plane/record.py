@@ -24,6 +24,7 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
     ``now`` is the place of the rates of the piece. Where a contact without friction slides to is no part of a
     pattern, yet a little friction would act against it.
     """
+    # reads work.known, work.mu, work.now; writes record.change, record.face, record.rate, record.role
     known = work.known
     for i in range(nc):
         code = int(known[at, 4 * nc + CODES + i])
@@ -44,6 +45,7 @@ def write_rates(record: Record, k: int, work: PlaneWork, nc: int, at: int, now: 
 @kernel
 def write_end(record: Record, k: int, nc: int, length: float, poisson: int) -> None:
     """Which event is at this length."""
+    # reads budget, c, change, rate, who; writes direction; hands on record
     for i in range(nc):
         for part in range(2):
             c, change = record.c[k, 2 * i + part], record.change[k, 2 * i + part]
@@ -65,6 +67,9 @@ def write_piece(
     record: Record, work: PlaneWork, nc: int, at: int, whole: float, length: float, corner: bool, poisson: int
 ) -> int:
     """A piece before it is walked; ``whole``: the length to its event. Returns its entry."""
+    # reads record.event, work.budget, work.cut_at, work.mu, work.now
+    # writes record.length, record.share
+    # hands on record, work
     k = next_entry(record, work.now, work.budget)
     write_rates(record, k, work, nc, at, at)
     rates_margin(record, k, nc, work.mu)

@@ -53,6 +53,7 @@ def drive(work: PlaneWork, i: int, role: int, slip: int) -> None:
 
     Without friction it makes no difference where a contact slides to, so SLIP is zero.
     """
+    # reads budget, mu, now; writes ceiling, free, role, slip, weight
     t, rough = work.now[2 * i + 1], work.mu[i] > 0.0
     sliding = int(rough and t > 0.0) - int(rough and t < 0.0)
     free = int(rough and sliding == 0)
@@ -71,6 +72,9 @@ def choose_roles(
 
     ``custom``: the address of a user's own function for the weights, or None.
     """
+    # reads approaching, budget, mu, now, role, uniforms, weight
+    # writes approaching, role, uniforms, weight
+    # hands on work
     kind = field(key, 1)
     single = phase == FREELY and (kind_of_rates == EXTREME or (kind_of_rates != UNIFORM and kind < SINGLE))
     single = (single and kind_of_rates != CUSTOM) or phase == ONE_BY_ONE
@@ -120,6 +124,7 @@ def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
 
     All that `find_rates` reads of the marks is in it; a ceiling says nothing about one that is held.
     """
+    # reads ceiling, free, role, slip
     name = np.uint64(0)
     for i in range(nc):
         role, slip = work.role[i], work.slip[i]
@@ -150,6 +155,7 @@ def ordered_name(name: np.uint64, nc: int, number: np.uint64) -> np.uint64:
 @kernel
 def find_slot(work: PlaneWork, table: Array, nc: int, key: np.uint64) -> int:
     """The slot of the pattern, and of the order of contacts where rates hang on it; -1: not in the table."""
+    # reads names; hands on work
     name = pattern_name(work, nc)
     slot = slot_of(name)
     if work.names[slot] == name and table[slot, 4 * nc] == HANGS:
@@ -165,6 +171,7 @@ def find_new_rates(work: PlaneWork, nc: int, kept: bool, busy: int, key: np.uint
 
     They are kept, where ``kept``, for the next time.
     """
+    # reads known, names, role, slip; writes known, names; hands on work
     names, known = work.names, work.known
     at, column = len(names) + int(busy >= 0), 4 * nc
     name = np.uint64(0)
@@ -198,6 +205,7 @@ def find_known_rates(work: PlaneWork, nc: int, unit: bool, busy: int, key: np.ui
     the order of contacts that are alike on that. What was found before is looked up. ``busy`` is a place
     still in use (-1: none).
     """
+    # reads known, names; hands on work
     kept = unit and len(work.names) > 0 and nc <= NAMED
     if kept:
         name = pattern_name(work, nc)

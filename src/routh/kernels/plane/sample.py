@@ -51,6 +51,7 @@ FEW = 64  # samples below which nothing is kept for later ones
 @kernel
 def forget_patterns(work: PlaneWork) -> None:
     """Empty the table: its rates are those of another problem."""
+    # reads names; writes names
     for slot in range(len(work.names)):
         work.names[slot] = np.uint64(0)
 
@@ -58,6 +59,9 @@ def forget_patterns(work: PlaneWork) -> None:
 @kernel
 def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
     """Copy a problem into the scratch, forget the patterns of the one before; whether it has restitution."""
+    # reads rows.nc, work.bounce, work.start
+    # writes work.bounce, work.gram, work.mu, work.start
+    # hands on rows, work
     forget_patterns(work)
     elastic = load_problem(rows, row, work.gram, work.start, work.mu, work.bounce)
     for a in range(2 * rows.nc[row]):
@@ -70,6 +74,7 @@ def load_row(rows: Rows, row: int, work: PlaneWork) -> bool:
 @kernel
 def residual_of_end(work: PlaneWork, nc: int, elastic: bool) -> float:
     """Momentum and energy of the whole: the velocity by the total impulse against the one at hand."""
+    # reads gram, now, returned, start, stored, total
     worst, energy = 0.0, 0.0
     for a in range(2 * nc):
         change = dot(work.gram[a], work.total, 2 * nc)
@@ -90,6 +95,10 @@ def one_sample(
 
     The pieces are written to ``record``; None: they are not.
     """
+    # reads draw.keys, draw.persistence, draw.poisson, draw.rates, draw.row, draw.seed, work.budget,
+    #   work.known, work.mu, work.now, work.passed, work.start, work.total, work.trace
+    # writes work.role, work.trace
+    # hands on record, work
     if record is not None:
         begin_record(record, work.start, work.mu, nc)
     if not start_state(work, nc, 2):
@@ -172,6 +181,7 @@ def run_range(
     rows: Rows, draw: Draw, outputs: Outputs, work: PlaneWork, custom: int | None, begin: int, end: int
 ) -> None:
     """The samples ``begin`` to ``end`` of the flat range over rows and samples."""
+    # reads draw.n, rows.nc; hands on draw, outputs, rows, work
     loaded, elastic = -1, False
     for k in range(begin, end):
         row = k // draw.n

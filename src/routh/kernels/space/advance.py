@@ -18,6 +18,7 @@ USED_UP = 1e-13  # budgets below this share of the speed squared (or of the impu
 @kernel
 def list_pushing(work: SpaceWork, nc: int) -> int:
     """PUSHING: the contacts that push, driven ones first; how many."""
+    # reads role; writes pushing
     m = 0
     for role in range(DRIVEN, HELD + 1):
         for i in range(nc):
@@ -30,12 +31,14 @@ def list_pushing(work: SpaceWork, nc: int) -> int:
 @kernel
 def coupling(work: SpaceWork, row: int, at: int, x: float, y: float, z: float) -> float:
     """What impulses x, y, z at the coordinates from ``at`` on change coordinate ``row`` by."""
+    # reads gram
     return work.gram[row, at] * x + work.gram[row, at + 1] * y + work.gram[row, at + 2] * z
 
 
 @kernel
 def effect(work: SpaceWork, m: int, of: Array, row: int) -> float:
     """What impulses ``of`` (n,) of the m contacts that push change contact coordinate ``row`` by."""
+    # reads pushing; hands on work
     value = 0.0
     for a in range(m):
         at = 3 * work.pushing[a]
@@ -46,6 +49,7 @@ def effect(work: SpaceWork, m: int, of: Array, row: int) -> float:
 @kernel
 def effects(work: SpaceWork, m: int, of: Array, i: int) -> tuple[float, float, float]:
     """`effect` on the three coordinates of contact i."""
+    # reads pushing; hands on work
     x, y, z = 0.0, 0.0, 0.0
     for a in range(m):
         at = 3 * work.pushing[a]
@@ -59,6 +63,7 @@ def effects(work: SpaceWork, m: int, of: Array, i: int) -> tuple[float, float, f
 @kernel
 def keep_books(work: SpaceWork, nc: int, books: int, straight: bool) -> None:
     """Budgets, and work stored and returned, of a piece; `after` holds normal velocities after it."""
+    # reads bounce, budget, impulse, now, returned, role, stored, worked; writes budget, returned, stored
     for i in range(nc):
         if work.role[i] == FREE:
             continue
@@ -82,6 +87,7 @@ def outside_cone(work: SpaceWork, i: int, n: float, f0: float, f1: float) -> flo
     An excess of impulse says little: where friction acts on a thousand times the mass that the normal does, a
     slip of rounding needs a large one.
     """
+    # reads gram, mu
     at, mu, friction = 3 * i, work.mu[i], math.sqrt(f0 * f0 + f1 * f1)
     pull = math.sqrt(max(work.gram[at, at], 0.0)) * max(-n, 0.0)
     excess = (friction - mu * max(n, 0.0)) / max(1.0, mu)
@@ -102,6 +108,9 @@ def advance(work: SpaceWork, nc: int, m: int, books: Books, length: float, who: 
     piece breaks a law: sign, cone, opposing slip, energy; with restitution that of normal impulses is on the
     books.
     """
+    # reads after, change, course, impulse, moves, now, pushing, role, total
+    # writes after, course, now, total
+    # hands on work
     worst, gained, outside, straight = 0.0, 0.0, 0.0, length > 0.0
     for i in range(nc):
         at, pushes, held = 3 * i, work.role[i] != FREE, work.role[i] == HELD
@@ -137,6 +146,7 @@ def advance(work: SpaceWork, nc: int, m: int, books: Books, length: float, who: 
 @kernel
 def write_trace(work: SpaceWork, m: int, of: Array) -> None:
     """Impulses ``of`` (n,) as a row of the trace, where there is room."""
+    # reads course, pushing, trace; writes course, trace
     row = int(work.course[TRACED])
     if row < work.trace.shape[0]:
         for a in range(m):

@@ -83,6 +83,7 @@ RAYS = 8  # Newton steps for the direction to which a slip turns
 @kernel
 def least_slip(work: SpaceWork, m: int) -> float:
     """The least slip of a contact that slides; at most 1."""
+    # reads moves, pushing, series
     least = 1.0
     for a in range(m):
         i = work.pushing[a]
@@ -94,6 +95,7 @@ def least_slip(work: SpaceWork, m: int) -> float:
 @kernel
 def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
     """How quickly the slips of the other contacts turn, per length of the path; at least 1."""
+    # reads moves, pushing, series
     fastest = 1.0
     for a in range(m):
         j = work.pushing[a]
@@ -117,6 +119,7 @@ def turned_aside(length: float, closing: float, aside: float, yields: float) -> 
 @kernel
 def unit_aside(work: SpaceWork, i: int, across: float) -> float:
     """What a slip aside is divided by to tell how far it moves the velocity; ``across``: G that way."""
+    # reads gram
     inertia = work.gram[3 * i + 1, 3 * i + 1] + work.gram[3 * i + 2, 3 * i + 2]
     return math.sqrt(across if across > DEPENDENT * inertia else inertia)  # nothing moves that way
 
@@ -129,6 +132,7 @@ def look_at_slips(work: SpaceWork, nc: int, m: int, allowed: float) -> tuple[flo
     other contacts the way must be short, since their slips go straight on as well: one that closes slowly
     would take them through zero and beyond, with friction along them.
     """
+    # reads gram, moves, mu, pushing, series; hands on work
     G, ending, left, cost = work.gram, -1, math.inf, 0.0
     for a in range(m):
         i = work.pushing[a]
@@ -163,6 +167,7 @@ def follow_ray(work: SpaceWork, i: int, allowed: float) -> tuple[float, float]:
     turning in steps of a tenth of the slip. The first rates become those of the direction itself, and what is
     left of the turning is the error; where that is not allowed they stay, and the error is infinite.
     """
+    # reads gram, mu, series; writes series; hands on work
     G, own, g, h = work.gram, work.series[i], 3 * i + 1, 3 * i + 2
     begin0, begin1, normal = own[UNIT0, 0], own[UNIT1, 0], own[RATE0, 0]
     length, most = own[SIZE, 0], work.mu[i] * normal
@@ -188,6 +193,7 @@ def follow_ray(work: SpaceWork, i: int, allowed: float) -> tuple[float, float]:
 @kernel
 def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
     """The series of motion on with the rates of its beginning."""
+    # reads now, pushing, role, series, weight; writes course, series; hands on work
     work.course[HIGHEST] = STRAIGHT
     for k in range(STRAIGHT + 1):
         work.series[nc, PATH, k] = 1.0 if k == 1 else 0.0
@@ -210,6 +216,7 @@ def straighten(work: SpaceWork, nc: int, m: int, books: Books) -> None:
 @kernel
 def trace_points(work: SpaceWork, m: int, books: Books, h: float) -> None:
     """Write the impulses of a step to the trace, point by point; `trial` stays what it is."""
+    # reads impulse, point, pushing, role, series; writes impulse, point; hands on work
     points = POINTS if books is None else MORE_POINTS
     for a in range(m):
         at = 3 * work.pushing[a]
@@ -234,6 +241,9 @@ def step_to_rest(work: SpaceWork, m: int, slipping: int, h: float, eps: float) -
     That is the slip of the contact whose slip ends and of those that stick; infinite where there is no such
     step, or a held contact lets go. `stage1` are its rates.
     """
+    # reads moves, now, pushed, pushing, role, series, speed, stage1
+    # writes base, pushed, stage1, trial
+    # hands on work
     for a in range(m):
         for part in range(3):
             work.stage1[3 * a + part] = work.series[work.pushing[a], RATE0 + part, 0]
@@ -260,6 +270,7 @@ def end_slip(work: SpaceWork, m: int, slipping: int, h: float, allowed: float, f
 
     Returns by how much that is wrong: what is not at rest, how much longer it is; infinite if too much is.
     """
+    # hands on work
     eps, over = (0.0 if fine else FINEST), 0.0
     for _ in range(LATER):
         moved = step_to_rest(work, m, slipping, h + over, eps)
@@ -274,6 +285,7 @@ def end_slip(work: SpaceWork, m: int, slipping: int, h: float, allowed: float, f
 @kernel
 def opposes_slips(work: SpaceWork, m: int, slack: float) -> bool:
     """Whether `trial` pushes, and its friction opposes the mean slips: none went through zero unseen."""
+    # reads now, pushing, trial; hands on work
     for a in range(m):
         i = work.pushing[a]
         at = 3 * i
@@ -288,6 +300,7 @@ def opposes_slips(work: SpaceWork, m: int, slack: float) -> bool:
 @kernel
 def move(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) -> None:
     """Advance to `trial`."""
+    # reads course, impulse, pushing, trial, trial_work, weight; writes course, impulse, worked; hands on work
     i = work.pushing[0]
     for row in range(3 * nc):
         work.impulse[row] = work.trial[row]
@@ -303,6 +316,7 @@ def write_series(
     work: SpaceWork, nc: int, m: int, books: Books, size: int, begins: bool, clock: int, allowed: float
 ) -> tuple[float, float]:
     """The series of one step: its length, and the size of its last power, which is HIGHEST."""
+    # writes course; hands on work
     single = m == 1 and size == 0 and not begins
     error = min(allowed, math.sqrt(allowed) * least_slip(work, m))
     h = event_ahead(work, nc, m, clock)
@@ -328,6 +342,9 @@ def step_curve(
     small slip counts for the others, so a step is exact to a share of it, too. BROKEN: slip begins too slowly
     for a series. What is called has one place of call: the GPU's compiler copies it.
     """
+    # reads work.course, work.moves, work.pushing, work.series, work.trace, work.trial
+    # writes work.course, work.moves, work.trial
+    # hands on record, work
     allowed, entry, taken = LOCAL * tolerance, NOBODY, work.course[TAKEN]
     begins = begin_series(work, m, books)
     size, pivot = first_power(work, m)

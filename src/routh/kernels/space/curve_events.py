@@ -50,6 +50,7 @@ Three = tuple[float, float, float]
 @kernel
 def highest_power(work: SpaceWork) -> int:
     """Of the step's series; rates have one less."""
+    # reads course
     return int(work.course[HIGHEST])
 
 
@@ -74,6 +75,7 @@ def three_sums(own: Array, first: int, at: float, degree: int) -> Three:
 @kernel
 def rates_at(work: SpaceWork, i: int, at: float) -> None:
     """`rate` of one contact at a point of the step."""
+    # reads series; writes rate; hands on work
     n, f0, f1 = three_sums(work.series[i], RATE0, at, highest_power(work) - 1)
     work.rate[3 * i], work.rate[3 * i + 1], work.rate[3 * i + 2] = n, f0, f1
 
@@ -81,6 +83,7 @@ def rates_at(work: SpaceWork, i: int, at: float) -> None:
 @kernel
 def sinks(work: SpaceWork, m: int, i: int) -> bool:
     """Whether contact i, at rest with something to return, begins to approach again."""
+    # reads pushing, series; hands on work
     value = 0.0
     for a in range(m):
         at, other = 3 * work.pushing[a], work.series[work.pushing[a]]
@@ -95,6 +98,9 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
     `trial` and `trial_work` are the impulses and the work up to the point; `point` keeps how far each contact
     is from turning its normal velocity around, and behind that how far it was when looked at before.
     """
+    # reads budget, course, moves, now, point, pushing, rate, role, series, trial, trial_work
+    # writes point, trial, trial_work
+    # hands on work
     degree = highest_power(work)
     for a in range(m):
         i = work.pushing[a]
@@ -142,6 +148,7 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
 @kernel
 def cone_excess(work: SpaceWork, i: int) -> float:
     """By which share of its cone's radius the friction `rate` of contact i is outside."""
+    # reads mu, rate
     at = 3 * i
     friction = math.sqrt(work.rate[at + 1] ** 2 + work.rate[at + 2] ** 2)
     return friction / (work.mu[i] * max(work.rate[at], 1e-300)) - 1.0 - 1e-9
@@ -150,6 +157,7 @@ def cone_excess(work: SpaceWork, i: int) -> float:
 @kernel
 def write_value(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: int) -> None:
     """An event's value along the step as a power series; friction that leaves its cone has none."""
+    # reads budget, course, gram, now, pushing, series; writes series; hands on work
     own, found, degree = work.series[max(who, 0)], work.series[nc, VALUE], highest_power(work)
     for k in range(degree + 1):
         value = 0.0
@@ -219,6 +227,7 @@ def find_root(powers: Array, high: float, degree: int) -> float:
 @kernel
 def excess_at(work: SpaceWork, i: int, at: float) -> float:
     """`cone_excess` at a point of the step."""
+    # hands on work
     rates_at(work, i, at)
     return cone_excess(work, i)
 
@@ -226,6 +235,7 @@ def excess_at(work: SpaceWork, i: int, at: float) -> float:
 @kernel
 def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
     """Where the friction that keeps a contact sticking leaves its cone, before ``high``."""
+    # hands on work
     bracket = 0.0, excess_at(work, who, 0.0), high, excess_at(work, who, high), 0
     if not bracket[1] < 0.0:
         return 0.0
@@ -254,6 +264,7 @@ def at_three(powers: Array, at: Three, degree: int) -> Three:
 @kernel
 def is_clear(work: SpaceWork, m: int, h: float) -> bool:
     """Whether nothing shows at all the points where `clear_length` looks; three of them at a time."""
+    # reads moves, mu, pushing, role, series; hands on work
     degree = highest_power(work)
     for point in range(0, LOOKS + 1, 3):
         at = h * max(point, EARLY) / LOOKS, h * (point + 1) / LOOKS, h * (point + 2) / LOOKS
@@ -286,6 +297,7 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
     before that. Friction of a sticking contact may leave its cone and come back, or a held contact pull for
     a while: the step ends meanwhile.
     """
+    # reads moves, pushing, role, series; hands on work
     degree = highest_power(work)
     if is_clear(work, m, h):
         return h
@@ -314,6 +326,7 @@ def clear_length(work: SpaceWork, m: int, h: float) -> float:
 @kernel
 def only_slows(work: SpaceWork, i: int) -> bool:
     """Whether contact i, pushed alone, slows its approach whichever way it slides."""
+    # reads gram, mu
     at = 3 * i
     coupling = work.gram[at, at + 1] ** 2 + work.gram[at, at + 2] ** 2
     return work.mu[i] ** 2 * coupling <= work.gram[at, at] ** 2
@@ -335,6 +348,7 @@ def turning_point(work: SpaceWork, nc: int) -> float:
 
     By the parabola through a contact's normal velocity at the beginning, the middle and the end.
     """
+    # reads now, point
     found = math.inf
     for i in range(nc):
         found = min(found, peak_of(-abs(work.now[3 * i]), work.point[3 * i + 1], work.point[3 * i]))
@@ -349,6 +363,7 @@ def first_event(
 
     ``single``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
     """
+    # reads pushing, series; hands on work
     may_turn = not (single and only_slows(work, work.pushing[0]))
     kind, who, placings = GO_ON, -1, 0
     at, place = (0.5 * h, MIDDLE) if may_turn else (h, END)

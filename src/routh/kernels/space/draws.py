@@ -33,6 +33,7 @@ def draw_roles(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uin
     AS_DRAWN; ONE_BY_ONE: one contact at a time, zeros held; AIMED: all that approach, such that they come to
     rest together, nothing held; NOTHING_HELD: one contact at a time.
     """
+    # reads budget, now, weight; writes role; hands on work
     sure = 0
     drawn = phase == AS_DRAWN and rates != UNIFORM and rates != CUSTOM
     for i in range(nc):
@@ -63,6 +64,7 @@ def draw_roles(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uin
 @kernel
 def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
     """Of the driven contacts the one with the smallest number of its own: a contact more changes nothing."""
+    # reads role; writes role, weight
     chosen, lowest = -1, 2.0
     for i in range(nc):
         number = event_number(key, PER_CONTACT + EACH * i + 2)
@@ -83,6 +85,7 @@ def aim(work: SpaceWork, nc: int) -> None:
     impulses with ``y >= 0`` after them, complementary; contacts without slip stick as far as their cones
     let them. `rate` holds the effect of a unit of normal impulse, `trial` the impulses.
     """
+    # reads course, mu, now, pushing, role, trial; writes pushing, rate, trial, weight; hands on work
     m = 0
     for i in range(nc):
         if work.role[i] != DRIVEN:
@@ -111,6 +114,7 @@ def aim(work: SpaceWork, nc: int) -> None:
 @kernel
 def aim_one(work: SpaceWork, m: int, i: int) -> float:
     """One contact in the sweeps of `aim`; by how much its impulse has changed."""
+    # reads gram, mu, now, rate, trial; writes trial; hands on work
     at, own = 3 * i, 0.0
     for part in range(3):
         own += work.gram[at, at + part] * work.rate[at + part]
@@ -133,6 +137,7 @@ def aim_one(work: SpaceWork, m: int, i: int) -> float:
 @kernel
 def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uint64) -> bool:
     """`weight` of the driven contacts, with sum one; those without become free. Whether any is left."""
+    # reads flags, role, uniforms, weight; writes flags, uniforms, weight; hands on work
     to_faces = event_number(key, KIND) < FACE
     for i in range(nc):
         number = event_number(key, PER_CONTACT + EACH * i + 1)
@@ -149,6 +154,7 @@ def draw_weights(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.u
 @kernel
 def keep_weights(work: SpaceWork, nc: int) -> bool:
     """Take the weights of the stage before where their contacts may still be driven."""
+    # reads kept, role; hands on work
     total = 0.0
     for i in range(nc):
         total += work.kept[i] if work.role[i] == DRIVEN else 0.0
@@ -158,6 +164,7 @@ def keep_weights(work: SpaceWork, nc: int) -> bool:
 @kernel
 def share_weights(work: SpaceWork, nc: int, of: Array) -> bool:
     """`weight` with sum one of the driven contacts from ``of``; who has none is free. Whether any has."""
+    # reads role; writes role, weight
     total = 0.0
     for i in range(nc):
         if work.role[i] == DRIVEN:
@@ -174,6 +181,7 @@ def share_weights(work: SpaceWork, nc: int, of: Array) -> bool:
 @kernel
 def fewer_roles(work: SpaceWork, nc: int, key: np.uint64) -> None:
     """One approaching contact alone and nothing held: rates that always exist."""
+    # reads budget, now; writes role; hands on work
     for i in range(nc):
         approaches = work.now[3 * i] < 0.0 or work.budget[i] > 0.0
         work.role[i] = DRIVEN if approaches else FREE

@@ -14,6 +14,7 @@ FIRST, SECOND, THIRD = range(3)
 @kernel
 def set_unknown(work: SpaceWork, e: int, i: int, row: int) -> None:
     """Unknown e: a rate of contact i along coordinate ``row`` (0 to 2), for which that coordinate rests."""
+    # writes column0, column1, column2, row0, row1, row2, whose
     work.whose[e] = i
     work.row0[e] = work.column0[e] = 1.0 if row == 0 else 0.0
     work.row1[e] = work.column1[e] = 1.0 if row == 1 else 0.0
@@ -23,6 +24,7 @@ def set_unknown(work: SpaceWork, e: int, i: int, row: int) -> None:
 @kernel
 def list_unknown(work: SpaceWork, m: int) -> int:
     """The unknown rates: normal ones of held contacts, friction of sticking ones; how many."""
+    # reads moves, mu, pushing, role, series; writes column1, column2; hands on work
     size = 0
     for a in range(m):
         i = work.pushing[a]
@@ -42,6 +44,7 @@ def list_unknown(work: SpaceWork, m: int) -> int:
 @kernel
 def list_turns(work: SpaceWork, m: int, size: int) -> int:
     """Further unknowns from power 1 on: how contacts that begin to slip turn; how many there are now."""
+    # reads moves, mu, pushing, series; writes column0, column1, column2, row0, row1, row2, whose
     for a in range(m):
         i = work.pushing[a]
         own = work.series[i]
@@ -59,6 +62,9 @@ def list_turns(work: SpaceWork, m: int, size: int) -> int:
 @kernel
 def fill_matrix(work: SpaceWork, size: int, turns: int, k: int) -> None:
     """The equations of the unknowns at power k; from ``turns`` on those that turn."""
+    # reads column0, column1, column2, equations, row0, row1, row2, series, whose
+    # writes equations
+    # hands on work
     for e in range(size):
         g = 3 * work.whose[e]
         for f in range(size):
@@ -79,12 +85,14 @@ def fill_matrix(work: SpaceWork, size: int, turns: int, k: int) -> None:
 @kernel
 def invert_equations(work: SpaceWork, size: int) -> float:
     """`inverse` of the equations; the least pivot that does not vanish, a share of the largest entry."""
+    # reads equations, inverse; writes equations, inverse
     return invert_rows(work.equations, work.inverse, size, DEPENDENT)[1]
 
 
 @kernel
 def unknown_value(work: SpaceWork, size: int, e: int) -> float:
     """Unknown e for the right-hand sides `right`, after `invert_equations`."""
+    # reads inverse, right
     value = 0.0
     for f in range(size):
         value += work.inverse[e, f] * work.right[f]

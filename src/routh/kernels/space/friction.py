@@ -66,6 +66,7 @@ def friction_of(
     work: SpaceWork, corners: Corners, i: int, b0: float, b1: float, radius: float
 ) -> tuple[float, float]:
     """Friction of contact i at zero slip (or on a wall of its polygon) for a normal rate of radius / mu."""
+    # reads corner, gram, slip
     at = 3 * i + 1
     a00, a01, a11 = work.gram[at, at], work.gram[at, at + 1], work.gram[at + 1, at + 1]
     if not radius > 0.0:

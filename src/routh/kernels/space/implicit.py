@@ -85,6 +85,9 @@ def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
 
     `pushed` are its impulses, `pushed1` those of the first stage.
     """
+    # reads base, begin, now, pushed1, stage1, stage2
+    # writes base, pushed, pushed1, stage1, stage2
+    # hands on work
     pick(work, m, work.now, work.base)
     for row in range(3 * m):
         work.stage1[row] = work.begin[row]
@@ -104,6 +107,7 @@ def both_stages(work: SpaceWork, m: int, h: float, eps: float) -> bool:
 @kernel
 def rests(work: SpaceWork, a: int, eps: float) -> bool:
     """Whether the contact with place a in `pushing` does not slip with the velocities `speed`."""
+    # reads speed
     t0, t1 = work.speed[3 * a + 1], work.speed[3 * a + 2]
     return t0 * t0 + t1 * t1 <= (CREEP * eps) ** 2
 
@@ -115,6 +119,10 @@ def estimate(work: SpaceWork, m: int, h: float, eps: float) -> float:
     Two things: the quadrature's, and that the rates of the first stage belong to other velocities than those
     of the path there, where friction turns with the slip.
     """
+    # reads before, begin, equations, missed, mu, pivot, pushing, pushing_gram, right, role, speed, stage1,
+    #   stage2, whose
+    # writes before, equations, missed, pivot, right
+    # hands on work
     size = list_wanted(work, m)
     project(work, m, None, work.stage2, GAMMA * h, eps, False)
     for a in range(m):
@@ -163,6 +171,7 @@ def estimate(work: SpaceWork, m: int, h: float, eps: float) -> float:
 @kernel
 def changed_by(work: SpaceWork, m: int, of: Array, row: int, share: float) -> float:
     """What ``share`` times the impulses ``of`` change contact coordinate ``row`` by."""
+    # reads gram, pushing
     value = 0.0
     for a in range(m):
         at = 3 * work.pushing[a]
@@ -175,6 +184,7 @@ def changed_by(work: SpaceWork, m: int, of: Array, row: int, share: float) -> fl
 @kernel
 def worked(work: SpaceWork, m: int, a: int, h: float) -> float:
     """Work of the normal impulse of the contact with place a in `pushing`, by the step's own quadrature."""
+    # reads now, pushed, pushing, stage1, stage2; hands on work
     i = work.pushing[a]
     y1 = work.now[3 * i] + changed_by(work, m, work.stage1, 3 * i, GAMMA * h)
     y2 = work.now[3 * i] + changed_by(work, m, work.pushed, 3 * i, 1.0)
@@ -184,6 +194,7 @@ def worked(work: SpaceWork, m: int, a: int, h: float) -> float:
 @kernel
 def direction(work: SpaceWork, m: int, i: int) -> float:
     """1: contact i approaches, and its event is that it stops; -1: it separates; 0: it has none."""
+    # reads begin, budget, now, role; hands on work
     y, role = work.now[3 * i], work.role[i]
     if role == HELD:
         return 0.0
@@ -216,6 +227,7 @@ def farthest_event(
 
     ``keep``: `earlier` keeps all values.
     """
+    # reads budget, earlier, now, pushed, pushing, role, stage2; writes earlier; hands on work
     value, kind, who, rate, first = -math.inf, GO_ON, -1, 0.0, 2.0
     for i in range(nc):
         sign = direction(work, m, i)
@@ -250,6 +262,7 @@ def farthest_event(
 @kernel
 def begin_events(work: SpaceWork, nc: int) -> None:
     """`earlier`: how far events are before the step."""
+    # reads budget, now; writes earlier
     for i in range(nc):
         work.earlier[i] = -abs(work.now[3 * i])
         work.earlier[nc + i] = -work.budget[i]
@@ -263,6 +276,7 @@ def place_event(
 
     `pushed` belongs to that length. GO_ON: there is none. ``placed``: see PLACED.
     """
+    # reads course, earlier, pushed, stage2; writes course, pushed; hands on work
     value, kind, who, rate = farthest_event(work, nc, m, books, h, False)
     if not value > 0.0:
         return h, GO_ON, -1, True
@@ -295,6 +309,7 @@ def place_event(
 @kernel
 def check_stages(work: SpaceWork, m: int, h: float) -> None:
     """VIOLATED: by how much friction does not oppose the slip at a stage, recomputed from its rates."""
+    # reads course, now, pushed, pushing, stage1, stage2; writes course; hands on work
     for a in range(m):
         power, at = 0.0, 3 * work.pushing[a]
         for part in range(1, 3):
@@ -309,6 +324,7 @@ def check_stages(work: SpaceWork, m: int, h: float) -> None:
 @kernel
 def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> None:
     """Move by `pushed`; contact ``who`` comes to rest normally."""
+    # reads pushed, pushing; writes impulse, worked; hands on work
     if books is not None:
         for a in range(m):
             work.worked[work.pushing[a]] = worked(work, m, a, h)
@@ -320,6 +336,7 @@ def walk(work: SpaceWork, nc: int, m: int, books: Books, h: float, who: int) -> 
 @kernel
 def write_stages(work: SpaceWork, m: int) -> None:
     """The step to the trace, stage by stage: the friction of each is against a slip on its straight way."""
+    # reads impulse, missed, pushed, pushed1; writes impulse, missed; hands on work
     put(work, m, work.pushed1, work.impulse)
     write_trace(work, m, work.impulse)
     for row in range(3 * m):
@@ -331,6 +348,7 @@ def write_stages(work: SpaceWork, m: int) -> None:
 @kernel
 def write_rates(work: SpaceWork, nc: int, m: int, of: Array) -> None:
     """`rate` and `change` of the rates ``of``."""
+    # writes change, rate; hands on work
     for row in range(3 * nc):
         work.rate[row], work.change[row] = 0.0, changed_by(work, m, of, row, 1.0)
     put(work, m, of, work.rate)
@@ -342,6 +360,7 @@ def write_reversal(record: Record, work: SpaceWork, nc: int, m: int, h: float, e
 
     A step has no place for it: how far it is decides for how long friction has which direction.
     """
+    # reads work.begin, work.now, work.point, work.pushing; writes record.direction; hands on record, work
     ended = 0
     for a in range(m):
         i = work.pushing[a]
@@ -364,6 +383,7 @@ def write_reversal(record: Record, work: SpaceWork, nc: int, m: int, h: float, e
 @kernel
 def write_step(record: Record, work: SpaceWork, nc: int, m: int, books: Books, h: float, eps: float) -> None:
     """Both solves of a step to the record."""
+    # reads work.now, work.pushed, work.stage1, work.stage2; writes work.point; hands on record, work
     for row in range(3 * nc):
         work.point[row] = work.now[row] + changed_by(work, m, work.pushed, row, 1.0)
     write_reversal(record, work, nc, m, h, eps)
@@ -380,6 +400,7 @@ def write_step(record: Record, work: SpaceWork, nc: int, m: int, books: Books, h
 @kernel
 def write_end(record: Record, work: SpaceWork, nc: int, m: int, kind: int, who: int) -> None:
     """The event that ended the steps to the record, after the last of them was walked."""
+    # reads record.c, record.event, record.face, record.total, work.now, work.stage2; hands on record, work
     last = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
     write_rates(work, nc, m, work.stage2)
     k = write_instant(record, work, nc, rec.VANISHES if kind == NORMAL_ZERO else rec.LENGTH_OVER, who)
@@ -392,6 +413,7 @@ def write_end(record: Record, work: SpaceWork, nc: int, m: int, kind: int, who: 
 @kernel
 def stop_creeping(work: SpaceWork, m: int, snap: float) -> None:
     """Slips of contacts that stick are none; what that changes counts as error."""
+    # reads course, now, pushing; writes course, now
     for a in range(m):
         at = 3 * work.pushing[a]
         slip = math.sqrt(work.now[at + 1] ** 2 + work.now[at + 2] ** 2)
@@ -403,6 +425,7 @@ def stop_creeping(work: SpaceWork, m: int, snap: float) -> None:
 @kernel
 def begin_stiff(work: SpaceWork, nc: int, m: int) -> None:
     """A piece by implicit steps, after its rates are known: where they begin, and the first step's length."""
+    # reads rate; writes begin, course; hands on work
     gather(work, m)
     pick(work, m, work.rate, work.begin)
     work.course[LENGTH] = min(0.2 * normal_length(work, nc)[0], 1.0)
@@ -411,6 +434,7 @@ def begin_stiff(work: SpaceWork, nc: int, m: int) -> None:
 @kernel
 def slip_unit(work: SpaceWork, i: int) -> float:
     """What a slip of contact i is divided by to tell how far, by its energy, its end moves the velocity."""
+    # reads gram
     g, h = 3 * i + 1, 3 * i + 2
     return math.sqrt(max(0.5 * (work.gram[g, g] + work.gram[h, h]), 1e-300))
 
@@ -418,6 +442,7 @@ def slip_unit(work: SpaceWork, i: int) -> float:
 @kernel
 def before_kink(work: SpaceWork, m: int) -> float:
     """The length at which a first slip above KINK nearly ends, by the rates `begin`."""
+    # reads begin, now, pushing; hands on work
     least = math.inf
     for a in range(m):
         i = work.pushing[a]
@@ -440,6 +465,7 @@ def missed_slips(work: SpaceWork, m: int, eps: float) -> float:
     A slip that ends and begins anew the other way has ended, however little of the new one there is; a held
     contact that was let go and comes down again has an end of its own.
     """
+    # reads gram, now, pushed, pushing, role; hands on work
     missed = 0.0
     for a in range(m):
         i = work.pushing[a]
@@ -467,6 +493,7 @@ def step_stiff(
 
     A solve that fails is tried with shorter steps; then what is held is let go, which is always allowed.
     """
+    # reads work.course, work.stage2, work.trace; writes work.begin, work.course; hands on record, work
     eps = min(SMOOTH, 1e-3 * tolerance)
     allowed = LOCAL * tolerance
     h, error, before, solved, turns = work.course[LENGTH], 0.0, math.inf, False, 0
@@ -519,6 +546,7 @@ def step_stiff(
 @kernel
 def let_go(work: SpaceWork, m: int) -> int:
     """After a solve that failed: GO_ON without what was held; BROKEN where nothing was."""
+    # reads pushing, role; writes role
     found = BROKEN
     for a in range(m):
         i = work.pushing[a]

@@ -36,6 +36,7 @@ MOST = 12  # steps of Newton's method
 @kernel
 def gather(work: SpaceWork, m: int) -> None:
     """G of the contacts that push, side by side."""
+    # reads gram, pushing; writes pushing_gram
     for a in range(m):
         for part in range(3):
             row, to = work.gram[3 * work.pushing[a] + part], work.pushing_gram[3 * a + part]
@@ -47,6 +48,7 @@ def gather(work: SpaceWork, m: int) -> None:
 @kernel
 def pick(work: SpaceWork, m: int, of: Array, to: Array) -> None:
     """Coordinates of the contacts that push side by side, from those of all contacts."""
+    # reads pushing
     for a in range(m):
         at = 3 * work.pushing[a]
         to[3 * a], to[3 * a + 1], to[3 * a + 2] = of[at], of[at + 1], of[at + 2]
@@ -55,6 +57,7 @@ def pick(work: SpaceWork, m: int, of: Array, to: Array) -> None:
 @kernel
 def put(work: SpaceWork, m: int, of: Array, to: Array) -> None:
     """The way back from `pick`."""
+    # reads pushing
     for a in range(m):
         at = 3 * work.pushing[a]
         to[at], to[at + 1], to[at + 2] = of[3 * a], of[3 * a + 1], of[3 * a + 2]
@@ -63,6 +66,7 @@ def put(work: SpaceWork, m: int, of: Array, to: Array) -> None:
 @kernel
 def move_by(work: SpaceWork, m: int, of: Array, to: Array, start: Array, h: float) -> None:
     """``to`` = ``start`` + h G ``of``."""
+    # reads pushing_gram
     for row in range(3 * m):
         value = 0.0
         for column in range(3 * m):
@@ -73,12 +77,14 @@ def move_by(work: SpaceWork, m: int, of: Array, to: Array, start: Array, h: floa
 @kernel
 def slides_on(work: SpaceWork, i: int, rates: bool) -> bool:
     """Whether the direction of friction of contact i is known: it slides, and rates are asked for."""
+    # reads slip
     return rates and work.slip[i] == SLIDE
 
 
 @kernel
 def list_wanted(work: SpaceWork, m: int) -> int:
     """`whose`: the coordinates of the unknown rates; how many."""
+    # reads pushing, role; writes whose
     size = 0
     for a in range(m):
         if work.role[work.pushing[a]] == HELD:
@@ -93,6 +99,7 @@ def list_wanted(work: SpaceWork, m: int) -> int:
 def hold(work: SpaceWork, e: int, at: int, n: float, h: float, size: int) -> float:
     """Row e of the equations: ``n + y = sqrt(n^2 + y^2)`` of a held contact at coordinate ``at``, its corner
     rounded; y in units of its rate n. Returns by how much it is not so."""
+    # reads equations, pushing_gram, speed, whose; writes equations
     scale = 1.0 / (h * work.pushing_gram[at, at])
     y = work.speed[at] * scale
     root = math.sqrt(n * n + y * y + 2.0 * FINEST * FINEST)
@@ -106,6 +113,7 @@ def hold(work: SpaceWork, e: int, at: int, n: float, h: float, size: int) -> flo
 @kernel
 def keep_in_cones(work: SpaceWork, m: int, of: Array) -> None:
     """Normal rates of held contacts not below zero, friction not above its most."""
+    # reads mu, pushing, role
     for a in range(m):
         i, at = work.pushing[a], 3 * a
         if work.role[i] == HELD and of[at] < 0.0:
@@ -125,6 +133,9 @@ def project(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps:
     contact that sticks has the linear equation ``t + eps f / (mu n) = 0``. Writes `speed`, the matrix and the
     right-hand side `right`; returns the largest residual.
     """
+    # reads base, equations, mu, pushing, pushing_gram, right, role, whose
+    # writes equations, right, speed
+    # hands on work
     size, worst = list_wanted(work, m), 0.0
     move_by(work, m, of, work.speed, work.base, h)
     e = 0
@@ -157,6 +168,7 @@ def project(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps:
 @kernel
 def disc(work: SpaceWork, corners: Corners, a: int, of: Array, h: float, eps: float, rates: bool) -> Pull:
     """`pulled_to_disc` of the contact with place a in `pushing`; or to its polygon."""
+    # reads corner, mu, pushing, pushing_gram, slide0, slide1, slip, speed; hands on work
     i, at = work.pushing[a], 3 * a
     n, f0, f1 = of[at], of[at + 1], of[at + 2]
     t0, t1, most = work.speed[at + 1], work.speed[at + 2], work.mu[i] * n
@@ -220,6 +232,7 @@ def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: f
 
     Infinite where a contact pushes at a rate beyond LONGEST, against one that faces it.
     """
+    # reads equations, pivot, pushing, right, role, whose; writes equations, pivot, right; hands on work
     size, worst = list_wanted(work, m), math.inf
     for number in range(MOST + 1):
         worst = project(work, m, corners, of, h, eps, rates)
@@ -242,6 +255,7 @@ def solve(work: SpaceWork, m: int, corners: Corners, of: Array, h: float, eps: f
 @kernel
 def rates_within(work: SpaceWork, m: int, corners: Corners, eps: float) -> float:
     """`stage1`, the rates next to `rate`, with slip rates below eps for contacts that stick: residual."""
+    # reads pushing, rate, role, stage1, weight; writes stage1; hands on work
     pick(work, m, work.rate, work.stage1)
     for a in range(m):  # what is given of driven contacts that slide stays; the others are found
         i = work.pushing[a]
@@ -254,6 +268,7 @@ def rates_within(work: SpaceWork, m: int, corners: Corners, eps: float) -> float
 @kernel
 def find_rates(work: SpaceWork, m: int, corners: Corners) -> bool:
     """`rate` of the contacts in `pushing` where sweeps do not end; whether there are any."""
+    # reads course, pushing, pushing_gram, role, speed, stage1; writes base, course, rate; hands on work
     gather(work, m)
     for row in range(3 * m):
         work.base[row] = 0.0

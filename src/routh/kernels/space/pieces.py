@@ -69,6 +69,7 @@ JAMMING, FARTHER = 100.0, 10.0  # normal rate at which a held contact jams; time
 @kernel
 def drop_idle(work: SpaceWork, nc: int, still: float) -> bool:
     """Leave held contacts that need no push alone; whether no driven contact would push while separating."""
+    # reads budget, change, now, rate, role; writes change, role
     for i in range(nc):
         if work.role[i] == HELD and not work.rate[3 * i] > ROUNDED * still:
             work.role[i] = FREE
@@ -82,6 +83,7 @@ def drop_idle(work: SpaceWork, nc: int, still: float) -> bool:
 @kernel
 def is_curved(work: SpaceWork, nc: int) -> bool:
     """Whether a contact that slides already pushes; those that begin to slip go straight on."""
+    # reads role, slip
     for i in range(nc):
         if work.role[i] != FREE and work.slip[i] == SLIDE:
             return True
@@ -91,6 +93,7 @@ def is_curved(work: SpaceWork, nc: int) -> bool:
 @kernel
 def budget_length(work: SpaceWork, nc: int, books: int) -> tuple[float, int]:
     """Length of a straight piece until a budget is used up, and whose: work is quadratic in the length."""
+    # reads budget, change, now, rate, role
     least, who = math.inf, -1
     for i in range(nc):
         if work.role[i] != DRIVEN or not work.budget[i] > 0.0:
@@ -110,6 +113,9 @@ def budget_length(work: SpaceWork, nc: int, books: int) -> tuple[float, int]:
 @kernel
 def straight_piece(work: SpaceWork, nc: int, corners: Corners, books: Books, record: Record | None) -> int:
     """A straight piece: why it ended."""
+    # reads work.budget, work.course, work.impulse, work.mu, work.now, work.rate
+    # writes work.course, work.impulse
+    # hands on record, work
     m, entry = int(work.course[PUSHING]), NOBODY
     length, who = normal_length(work, nc)
     kind, n0, n1 = NORMAL_ZERO, 0.0, 0.0
@@ -144,6 +150,7 @@ def jamming_rate(work: SpaceWork, nc: int) -> float:
 
     There its rate is infinite, and the path has an end before which every rate is reached.
     """
+    # reads rate, role
     limit = JAMMING
     for i in range(nc):
         if work.role[i] == HELD:
@@ -159,6 +166,7 @@ def step_on(work: SpaceWork, nc: int, books: Books, record: Record | None, toler
     Friction that leaves its cone cuts the stage short, which is always allowed: slip would begin there
     with the square of the length, too slowly for a series.
     """
+    # reads work.course, work.role; writes work.now, work.role; hands on record, work
     kind, who = step_curve(work, nc, int(work.course[PUSHING]), books, record, tolerance)
     if kind == SLIP_ZERO:
         work.now[3 * who + 1] = work.now[3 * who + 2] = 0.0
@@ -175,6 +183,7 @@ def step_on(work: SpaceWork, nc: int, books: Books, record: Record | None, toler
 @kernel
 def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | None) -> bool:
     """What pushes and where it slips, after the rates are known; whether they can be."""
+    # reads record.total, work.course; writes work.course; hands on work
     still = STILL * largest_rate(work, nc)
     if not drop_idle(work, nc, still):
         return False
@@ -193,6 +202,7 @@ def begin_piece(work: SpaceWork, nc: int, corners: Corners, record: Record | Non
 @kernel
 def after_piece(work: SpaceWork, nc: int, kind: int, counts: bool) -> int:
     """What comes after a piece that ended, or has not even begun; ``counts``: it is one."""
+    # reads course, weight; writes course, kept
     if counts:
         work.course[PIECE] += 1.0
     piece = work.course[PIECE]
@@ -222,6 +232,7 @@ def advance_stage(
     The drawn roles are followed piece by piece to the next event. SHARE < 1 cuts the stage short at this
     share of the way, on a straight line, to the next zero. NO_RATES: roles that cannot be.
     """
+    # reads work.course; writes work.course; hands on record, work
     if state == RATES:
         classify(work, nc, corners)
         state = first_rates(work, nc)

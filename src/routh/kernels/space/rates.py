@@ -45,6 +45,7 @@ def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
 
     The normal rate of a driven contact is given; that of a held one is such that its normal velocity stays.
     """
+    # reads gram, mu, rate, role, slide0, slide1, slip; hands on work
     at = 3 * i
     diagonal, mu, held = work.gram[at, at], work.mu[i], work.role[i] == HELD
     if held:
@@ -82,6 +83,7 @@ def one_contact(work: SpaceWork, corners: Corners, i: int, b: Three) -> Three:
 @kernel
 def pushed(work: SpaceWork, corners: Corners, i: int, normal: float, b: Three) -> Three:
     """Friction of contact i at a normal rate, and what becomes of its normal velocity."""
+    # reads gram, mu; hands on work
     G, at = work.gram, 3 * i
     b0, b1 = b[1] + G[at + 1, at] * normal, b[2] + G[at + 2, at] * normal
     f0, f1 = friction_of(work, corners, i, b0, b1, work.mu[i] * normal)
@@ -91,6 +93,7 @@ def pushed(work: SpaceWork, corners: Corners, i: int, normal: float, b: Three) -
 @kernel
 def begin_rates(work: SpaceWork, nc: int) -> int:
     """Rates of the contacts that need no solving; how many need some."""
+    # reads mu, role, slide0, slide1, slip, weight; writes rate
     unknown = 0
     for i in range(nc):
         at = 3 * i
@@ -115,6 +118,7 @@ def needs_sweeps(slip: int) -> bool:
 @kernel
 def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
     """Solve contact by contact: (largest change of a rate, largest rate); a change of -1: there is none."""
+    # reads change, gram, rate, role, slip; writes change, rate; hands on work
     G, change, size = work.gram, 0.0, 0.0
     for i in range(nc):
         if work.role[i] == FREE:
@@ -143,6 +147,7 @@ def sweep(work: SpaceWork, nc: int, corners: Corners) -> tuple[float, float]:
 @kernel
 def first_rates(work: SpaceWork, nc: int) -> int:
     """`rate` and `change` (``G rate``) for the roles, slips and weights as far as known; what comes next."""
+    # writes course; hands on work
     unknown = begin_rates(work, nc)
     finite = refresh(work, nc)
     work.course[SWEEPS_LEFT] = MOST_SWEEPS if unknown > 1 else ONE_SWEEP
@@ -154,6 +159,7 @@ def first_rates(work: SpaceWork, nc: int) -> int:
 @apart
 def next_rates(work: SpaceWork, nc: int, corners: Corners) -> int:
     """`rate` and `change` after one more sweep; what comes next: another one, the piece, or NO_RATES."""
+    # reads course; writes course; hands on work
     left = work.course[SWEEPS_LEFT]
     change, size = sweep(work, nc, corners)
     work.course[STEPS] += SWEEP_COST
@@ -171,6 +177,7 @@ def next_rates(work: SpaceWork, nc: int, corners: Corners) -> int:
 @kernel
 def refresh(work: SpaceWork, nc: int) -> bool:
     """`change` afresh from `rate`: increments gather rounding; whether it is finite."""
+    # reads change, gram, rate, role; writes change
     G, finite = work.gram, True
     for row in range(3 * nc):
         work.change[row] = 0.0

@@ -38,6 +38,9 @@ def write_pattern(record: Record, work: SpaceWork, nc: int, corners: Corners, sl
 
     ``slides``: the face of a contact that slides with the true cone.
     """
+    # reads work.budget, work.corner, work.moves, work.now, work.role
+    # writes record.face, record.role
+    # hands on record
     k = next_entry(record, work.now, work.budget)
     for i in range(nc):
         face, pushes = rec.FRICTIONLESS, work.role[i] != rec.FREE
@@ -68,6 +71,9 @@ def write_straight(
     record: Record, work: SpaceWork, nc: int, corners: Corners, books: Books, end: End, length: float
 ) -> int:
     """A straight piece before it is walked, and what ends it; returns its entry."""
+    # reads work.change, work.mu, work.rate
+    # writes record.change, record.direction, record.length, record.rate
+    # hands on record, work
     kind, who, n0, n1 = end
     k = write_pattern(record, work, nc, corners, rec.TURNS)  # only contacts that begin to slip go straight on
     for a in range(3 * nc):
@@ -85,6 +91,7 @@ def write_straight(
 @kernel
 def write_stage(record: Record, nc: int, share: float, first: int) -> None:
     """Who set the length of the stage whose first piece is entry ``first``, if there is one."""
+    # reads c, change, event, setter, total; writes set_share, setter
     if first >= int(record.total[rec.ENTRIES]) or first >= len(record.event):
         return
     length, who = math.inf, rec.NOBODY
@@ -99,6 +106,8 @@ def write_stage(record: Record, nc: int, share: float, first: int) -> None:
 @kernel
 def polygon_margin(record: Record, work: SpaceWork, nc: int, corners: Array) -> None:
     """How near friction is to another corner or wall of the polygon, and slips to another sector."""
+    # reads work.change, work.corner, work.moves, work.mu, work.now, work.role, work.slip
+    # hands on record, work
     count = corners.shape[0]
     size = largest_rate(work, nc)
     for i in range(nc):
@@ -120,6 +129,7 @@ def polygon_margin(record: Record, work: SpaceWork, nc: int, corners: Array) -> 
 @kernel
 def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> float:
     """How far inside its polygon a contact's friction is, or inside its edge; a share of the radius."""
+    # reads corner, mu, rate
     count, j = corners.shape[0], work.corner[i]
     radius = work.mu[i] * max(work.rate[3 * i], 1e-300)
     f0, f1 = -work.rate[3 * i + 1] / radius, -work.rate[3 * i + 2] / radius
@@ -140,6 +150,9 @@ def inside_polygon(work: SpaceWork, corners: Array, i: int, on_wall: bool) -> fl
 @kernel
 def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, clock: int, way: int) -> int:
     """A step of a curve before it is walked; ``way``: whether a slip begins or ends. Returns its entry."""
+    # reads record.rate, work.gram, work.moves, work.mu, work.pushing, work.series
+    # writes record.change, record.curves, record.degree, record.length, record.rate
+    # hands on record, work
     k = write_pattern(record, work, nc, None, rec.SLIDES)
     degree = highest_power(work)
     record.degree[k] = degree
@@ -166,6 +179,9 @@ def write_curve(record: Record, work: SpaceWork, nc: int, m: int, h: float, cloc
 @kernel
 def write_instant(record: Record, work: SpaceWork, nc: int, event: int, who: int) -> int:
     """An entry without length beside implicit steps: where they begin (NOBODY), or an event."""
+    # reads record.face, work.change, work.rate, work.slip
+    # writes record.change, record.face, record.rate, record.role
+    # hands on record, work
     k = write_pattern(record, work, nc, None, rec.SLIDES)
     for i in range(nc):
         if event != rec.NOBODY:  # an event depends on the state alone
@@ -187,6 +203,9 @@ def write_solve(
 
     ``eps``: slip at which contacts creep that stick with friction at its most.
     """
+    # reads record.change, work.gram, work.mu, work.point, work.pushing, work.role
+    # writes record.change, record.face, record.length, record.rate, record.role, record.share
+    # hands on record, work
     k = write_pattern(record, work, nc, None, rec.TURNS)
     for a in range(3 * nc):
         record.change[k, a] = work.point[a] / weight
@@ -216,6 +235,7 @@ def write_end(record: Record, work: SpaceWork, nc: int, books: Books, kind: int,
 
     Where it ends, and with which rates, is found once it is gone through, see `reverse_curve.find_ends`.
     """
+    # writes record.degree, record.direction; hands on record, work
     if kind == ws.GO_ON or kind == ws.LET_GO:  # a force that is let go is zero: the rates go on as they were
         return
     k = write_pattern(record, work, nc, None, rec.SLIDES)
@@ -226,6 +246,9 @@ def write_end(record: Record, work: SpaceWork, nc: int, books: Books, kind: int,
 @kernel
 def finish_curve(record: Record, k: int, work: SpaceWork, nc: int, books: Books) -> None:
     """After a step was walked: what restitution did, in it and at its end."""
+    # reads record.book, record.c, record.event, record.face, record.total, work.now
+    # writes record.book
+    # hands on record
     last = min(int(record.total[rec.ENTRIES]), len(record.event)) - 1
     for i in range(nc):
         write_book(record, k, i, work.now[3 * i], books)

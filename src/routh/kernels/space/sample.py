@@ -71,12 +71,14 @@ MOST_ERROR = 0.01  # of the speed: a curve with a larger error is no outcome
 @kernel
 def load_row(rows: Rows, row: int, work: SpaceWork) -> None:
     """Copy a problem into the scratch."""
+    # reads work.bounce; writes work.bounce, work.gram, work.mu, work.start; hands on rows
     load_problem(rows, row, work.gram, work.start, work.mu, work.bounce)
 
 
 @kernel
 def begin(work: SpaceWork, nc: int) -> int:
     """The state before the impact; UNENDED, or NO_IMPACT: nothing approaches."""
+    # reads now; writes course, kept, now, weight; hands on work
     approaches = start_state(work, nc, 3)
     for i in range(nc):
         work.kept[i] = work.weight[i] = 0.0
@@ -91,6 +93,7 @@ def begin(work: SpaceWork, nc: int) -> int:
 @kernel
 def has_ended(work: SpaceWork, nc: int, slack: float) -> bool:
     """Whether nothing approaches (faster than the slack) and no budget is left."""
+    # reads budget, now
     for i in range(nc):
         if not (work.now[3 * i] >= -slack and work.budget[i] == 0.0):
             return False
@@ -102,6 +105,9 @@ def draw_stage(
     work: SpaceWork, nc: int, record: Record | None, draw: Draw, custom: Custom, row: int, sample: int
 ) -> int:
     """Roles, weights and length of the next stage, or of the same with fewer roles; its status at an end."""
+    # reads draw.keys, draw.persistence, draw.rates, draw.seed, draw.tolerance, work.course, work.now
+    # writes work.course, work.now
+    # hands on record, work
     event = int(work.course[EVENT])
     key = event_key(draw.seed, row, sample, event)
     if sample < draw.keys.shape[0] and event < draw.keys.shape[1]:
@@ -153,6 +159,7 @@ def advance(
     On the GPU the threads of a warp, each with a sample, meet after every step: as loops in loops
     they would wait for the longest of each.
     """
+    # reads draw.tolerance, work.course; writes work.course; hands on draw, record, work
     state = int(work.course[NEXT])
     if state == DRAWS or state == REDRAWS:
         status = draw_stage(work, nc, record, draw, custom, row, sample)
@@ -170,6 +177,7 @@ def run_sample(
     custom: Custom, row: int, sample: int,
 ) -> int:  # fmt: skip
     """One outcome: its status; `total` holds its impulse. None for ``record``: pieces are not written."""
+    # reads work.mu, work.start; hands on draw, record, work
     if record is not None:
         begin_record(record, work.start, work.mu, nc)
     status = begin(work, nc)
@@ -185,6 +193,7 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
     With restitution also what a contact returns beyond its share, and what rounding does to the work of
     contacts that jam: their impulses are so large that it decides who returns what.
     """
+    # reads bounce, course, gram, now, returned, start, stored, total; hands on work
     worst, gained, rounded, outside = work.course[VIOLATED], 0.0, 0.0, 0.0
     for i in range(nc):
         first = 3 * i
@@ -211,6 +220,7 @@ def finish(work: SpaceWork, nc: int, books: Books) -> float:
 @kernel
 def residual_limit(work: SpaceWork, nc: int) -> float:
     """The residual that rounding leaves: more with huge friction."""
+    # reads mu
     largest = 1.0
     for i in range(nc):
         largest = max(largest, work.mu[i])
@@ -220,6 +230,7 @@ def residual_limit(work: SpaceWork, nc: int) -> float:
 @kernel
 def judged(work: SpaceWork, nc: int, books: Books, status: int) -> Verdict:
     """Status, residual and error of a sample that has ended."""
+    # reads course; hands on work
     error, residual = work.course[ERROR], 0.0
     if status != NO_IMPACT:
         residual = finish(work, nc, books)
@@ -236,6 +247,7 @@ def write_sample(
     rows: Rows, outputs: Outputs, work: SpaceWork, books: Books, row: int, sample: int, status: int
 ) -> None:
     """A sample that has ended into the outputs."""
+    # reads rows.nc, work.course; hands on outputs, rows, work
     verdict = judged(work, rows.nc[row], books, status)
     write_outcome(rows, outputs, row, sample, verdict, int(work.course[PIECES]), work, 3)
 
@@ -246,6 +258,7 @@ def run_range(
     first: int, last: int,
 ) -> None:  # fmt: skip
     """The pairs (row, sample) with numbers ``first`` to ``last``, all samples of a row after each other."""
+    # reads draw.n, draw.row, rows.nc; hands on draw, outputs, rows, work
     loaded = -1
     for number in range(first, last):
         row = number // draw.n

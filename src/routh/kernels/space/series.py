@@ -63,6 +63,7 @@ NEAREST = 1e-9  # what is left of a stage that is cut may be zero by rounding
 @kernel
 def begin_series(work: SpaceWork, m: int, books: Books) -> bool:
     """Power 0 of the slips and normal velocities, from NOW; whether a contact begins to slip."""
+    # reads moves, now, pushing, slide0, slide1; writes series
     begins = False
     for a in range(m):
         i = work.pushing[a]
@@ -85,6 +86,7 @@ def begin_series(work: SpaceWork, m: int, books: Books) -> bool:
 @kernel
 def pace(work: SpaceWork, clock: int, k: int) -> float:
     """Power k of how fast the path is walked in the step's own measure."""
+    # reads series
     if clock >= 0:
         return work.series[clock, SIZE, k]
     return 1.0 if k == 0 else 0.0
@@ -93,6 +95,7 @@ def pace(work: SpaceWork, clock: int, k: int) -> float:
 @kernel
 def known_rates(work: SpaceWork, m: int, k: int, clock: int) -> None:
     """Power k of the rates as far as lower powers say; what is unknown stays out."""
+    # reads moves, mu, pushing, role, series, weight; writes series; hands on work
     now = pace(work, clock, k)
     for a in range(m):
         i = work.pushing[a]
@@ -125,6 +128,7 @@ def known_rates(work: SpaceWork, m: int, k: int, clock: int) -> None:
 @kernel
 def rate_of(work: SpaceWork, m: int, k: int, row: int) -> float:
     """Power k of the rate of contact coordinate ``row``."""
+    # reads pushing, series; hands on work
     value = 0.0
     for a in range(m):
         i = work.pushing[a]
@@ -136,6 +140,7 @@ def rate_of(work: SpaceWork, m: int, k: int, row: int) -> float:
 @kernel
 def slip_by(work: SpaceWork, m: int, i: int, channel: int, k: int) -> tuple[float, float]:
     """What power k of the rates (RATE0) or impulses (PUSH0) does to the slip of contact i."""
+    # reads pushing, series; hands on work
     g, h = 3 * i + 1, 3 * i + 2
     t0, t1 = 0.0, 0.0
     for a in range(m):
@@ -149,6 +154,7 @@ def slip_by(work: SpaceWork, m: int, i: int, channel: int, k: int) -> tuple[floa
 @kernel
 def solve_power(work: SpaceWork, m: int, k: int, size: int, turns: int) -> None:
     """Add the unknowns of power k to the rates, after `invert_equations`."""
+    # reads column0, column1, column2, row0, row1, row2, series, whose; writes right, series; hands on work
     for e in range(size):
         i = work.whose[e]
         own, value = work.series[i], 0.0
@@ -177,6 +183,7 @@ def solve_power(work: SpaceWork, m: int, k: int, size: int, turns: int) -> None:
 @kernel
 def slip_rates(work: SpaceWork, m: int, k: int) -> None:
     """Power k of the slip rates and of their parts along the slip, after the first of beginning slips."""
+    # reads moves, pushing, series; writes series; hands on work
     for a in range(m):
         i = work.pushing[a]
         own = work.series[i]
@@ -192,6 +199,7 @@ def slip_rates(work: SpaceWork, m: int, k: int) -> None:
 @kernel
 def find_clock(work: SpaceWork, m: int, begins: bool) -> int:
     """The contact whose slip changes most quickly, if that is quick, and none begins to slip; else -1."""
+    # reads moves, pushing, series
     clock, least = -1, CLOCKED * CLOCKED
     for a in range(m):
         i = work.pushing[a]
@@ -206,6 +214,7 @@ def find_clock(work: SpaceWork, m: int, begins: bool) -> int:
 @kernel
 def by_clock(work: SpaceWork, clock: int, of: Array, k: int) -> float:
     """Power k + 1 of what changes, per length, at the rate with powers ``of``."""
+    # reads series
     if clock < 0:
         return of[k] / (k + 1)
     value = 0.0
@@ -234,6 +243,7 @@ def slip_size(own: Array, k: int, t0: float, t1: float, inverse: float) -> float
 @kernel
 def slip(work: SpaceWork, m: int, i: int, k: int, clock: int) -> None:
     """Power k of the slip of contact i, of its size and of its direction, from the impulses."""
+    # reads role, series; writes series; hands on work
     own = work.series[i]
     t0, t1 = slip_by(work, m, i, PUSH0, k)
     inverse = 1.0 / own[SIZE, 0]
@@ -249,6 +259,7 @@ def slip(work: SpaceWork, m: int, i: int, k: int, clock: int) -> None:
 @kernel
 def extend(work: SpaceWork, nc: int, m: int, books: Books, k: int, clock: int) -> None:
     """Power k + 1 of impulses, slips and work from power k of the rates."""
+    # reads moves, pushing, role, series, weight; writes series; hands on work
     share = 1.0 / (k + 1)
     work.series[nc, PATH, 0] = 0.0
     work.series[nc, PATH, k + 1] = share * pace(work, clock, k)
@@ -276,6 +287,7 @@ def extend(work: SpaceWork, nc: int, m: int, books: Books, k: int, clock: int) -
 @kernel
 def by_time(work: SpaceWork, m: int, clock: int) -> None:
     """Slips where the step begins, and its first rates by its own time."""
+    # reads moves, now, pushing, series; writes series
     for a in range(m):
         i = work.pushing[a]
         own = work.series[i]
@@ -289,6 +301,7 @@ def by_time(work: SpaceWork, m: int, clock: int) -> None:
 @kernel
 def by_length(work: SpaceWork, m: int, clock: int, degree: int) -> None:
     """Rates by the length of the path again: the first, and all of contacts that are held or stick."""
+    # reads moves, pushing, role, series, weight; writes series
     size = work.series[clock, SIZE]
     inverse = 1.0 / size[0]
     for a in range(m):
@@ -311,6 +324,7 @@ def by_length(work: SpaceWork, m: int, clock: int, degree: int) -> None:
 @kernel
 def first_power(work: SpaceWork, m: int) -> tuple[int, float]:
     """Rates and slip rates where the step begins; how many of them are unknown, and their least pivot."""
+    # hands on work
     size, least = list_unknown(work, m), 1.0
     known_rates(work, m, FIRST, NO_CLOCK)
     if size > 0:
@@ -330,6 +344,7 @@ def fill_series(
 
     Infinite: all of them, and it is not known.
     """
+    # hands on work
     by_time(work, m, clock)
     extend(work, nc, m, books, FIRST, clock)
     turns, power, degree, last = size, reach, ORDER, math.inf
@@ -361,6 +376,7 @@ def fill_series(
 @kernel
 def distance_ahead(work: SpaceWork, nc: int, m: int) -> float:
     """Length of the path to the next zero of a normal velocity, or to the cut, by the step's first rates."""
+    # reads course, now, role; hands on work
     least = work.course[CUT]
     for i in range(nc):
         y = work.now[3 * i]
@@ -374,6 +390,7 @@ def distance_ahead(work: SpaceWork, nc: int, m: int) -> float:
 @kernel
 def event_ahead(work: SpaceWork, nc: int, m: int, clock: int) -> float:
     """How far in the step's own measure the next event may be: how far its powers must be good."""
+    # reads series; hands on work
     length = max(FARTHER * distance_ahead(work, nc, m), NEAREST)
     if clock < 0 or not length < math.inf:
         return length
@@ -392,6 +409,7 @@ def size_of_power(work: SpaceWork, m: int, books: Books, k: int) -> float:
     What all of it changes together is less where a contact that sticks makes up for others, whose friction is
     off nevertheless.
     """
+    # reads pushing, series; hands on work
     worst, total = 0.0, 0.0
     for a in range(m):
         i = work.pushing[a]
@@ -413,6 +431,7 @@ def enough(
 
     Else infinite. ``power`` is that of reach to k - 1.
     """
+    # hands on work
     if k < ENOUGH or k % 2 == 1 or k == ORDER or not power * reach < math.inf:
         return math.inf
     last = 0.0
@@ -426,6 +445,7 @@ def enough(
 @kernel
 def step_length(work: SpaceWork, m: int, books: Books, degree: int, last: float, allowed: float) -> float:
     """How far the powers up to ``degree``, whose size is ``last``, are as exact as the error allows."""
+    # hands on work
     second = size_of_power(work, m, books, degree - 1)
     longest = math.log(allowed / max(last, 1e-200)) / degree
     return math.exp(min(longest, math.log(allowed / max(second, 1e-200)) / (degree - 1)))

@@ -37,6 +37,7 @@ def fill_single_series(
 
     SLIP holds the slip, and UNIT does too, as a share of its first size.
     """
+    # reads gram, mu, now, series, weight; writes series; hands on work
     G, at, own, path = work.gram, 3 * i, work.series[i], work.series[nc, PATH]
     inverse = 1.0 / own[SIZE, 0]
     weight, push = work.weight[i], -work.mu[i] * work.weight[i]

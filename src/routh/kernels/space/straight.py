@@ -63,6 +63,7 @@ def wall_ray(corners: Array, j: int) -> tuple[float, float]:
 @kernel
 def classify(work: SpaceWork, nc: int, corners: Corners) -> None:
     """`slip`, `corner` and slip directions of every contact from `now`, where rounding becomes zero."""
+    # reads mu, now, role, slip; writes now, slide0, slide1, slip; hands on work
     for i in range(nc):
         at = 3 * i
         if abs(work.now[at]) <= NOTHING:
@@ -83,6 +84,7 @@ def classify(work: SpaceWork, nc: int, corners: Corners) -> None:
 @kernel
 def choose_corner(work: SpaceWork, corners: Array, i: int) -> None:
     """The corner of the polygon against which contact i slides, or the wall on which its slip lies."""
+    # reads now; writes corner, now, slide0, slide1, slip
     at = 3 * i
     t0, t1 = work.now[at + 1], work.now[at + 2]
     j = best_corner(corners, t0, t1)
@@ -102,6 +104,7 @@ def choose_corner(work: SpaceWork, corners: Array, i: int) -> None:
 @kernel
 def largest_rate(work: SpaceWork, nc: int) -> float:
     """The largest rate: the unit of rounding in slip rates."""
+    # reads rate
     size = 0.0
     for row in range(3 * nc):
         size = max(size, abs(work.rate[row]))
@@ -115,6 +118,7 @@ def settle(work: SpaceWork, nc: int, corners: Corners, still: float) -> None:
     `moves` is ZERO (sticks), WALL (follows the wall `corner`) or SLIDE (in the sector `corner`, or along the
     direction of slip with the disc). ``still``: slip rates below are rounding.
     """
+    # reads change, rate, role, slip; writes change, moves, slide0, slide1; hands on work
     for i in range(nc):
         at = 3 * i
         work.moves[i] = work.slip[i]
@@ -141,6 +145,7 @@ def settle(work: SpaceWork, nc: int, corners: Corners, still: float) -> None:
 @kernel
 def settle_on_polygon(work: SpaceWork, corners: Array, i: int, still: float) -> None:
     """`moves` and `corner` of a contact whose slip begins, or lies on a wall."""
+    # reads change, corner, slip; writes change, corner, moves
     at = 3 * i
     d0, d1 = work.change[at + 1], work.change[at + 2]
     work.moves[i] = SLIDE
@@ -174,6 +179,7 @@ def along_wall(of: Array, at: int, corners: Array, wall: int) -> None:
 @kernel
 def normal_length(work: SpaceWork, nc: int) -> tuple[float, int]:
     """Length until a normal velocity reaches zero, and whose."""
+    # reads change, now
     least, who = math.inf, -1
     for i in range(nc):
         y, rate = work.now[3 * i], work.change[3 * i]
@@ -188,6 +194,7 @@ def wall_length(work: SpaceWork, nc: int, corners: Array) -> tuple[float, int, f
 
     And whose slip, and a normal of that wall; of those that meet theirs together the first.
     """
+    # reads change, corner, moves, now, role
     least, who, n0, n1, count = math.inf, -1, 0.0, 0.0, corners.shape[0]
     for i in range(nc):
         at, j, on_wall = 3 * i, work.corner[i], work.moves[i] == WALL

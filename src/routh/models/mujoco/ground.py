@@ -139,6 +139,7 @@ class Ground:
 @kernel
 def fill_all(ground: GroundArrays, seen: Watched, point: Array, gap: Array, J: Array, bias: Array) -> None:
     """Points, gaps, rows and their rates; J is zero, or was filled so before."""
+    # hands on ground, seen
     fill_gaps(ground, seen, point, gap)
     fill_rows(ground, seen, point, J)
     fill_bias(ground, seen, point, bias)
@@ -147,6 +148,9 @@ def fill_all(ground: GroundArrays, seen: Watched, point: Array, gap: Array, J: A
 @kernel
 def fill_gaps(ground: GroundArrays, seen: Watched, point: Array, gap: Array) -> None:
     """Points (n, 3) m that touch first, and signed distances (nc,)."""
+    # reads ground.frame, ground.geom, ground.height, ground.limits.bound, ground.limits.place,
+    #   ground.limits.sign, ground.offset, ground.radius, ground.row, seen.geom_xmat, seen.geom_xpos,
+    #   seen.qpos
     n = len(ground.geom)
     for i in range(n):
         geom = ground.geom[i]
@@ -166,6 +170,9 @@ def fill_gaps(ground: GroundArrays, seen: Watched, point: Array, gap: Array) -> 
 @kernel
 def fill_rows(ground: GroundArrays, seen: Watched, point: Array, J: Array) -> None:
     """Velocities of the points along normal and tangents; J (nc, 1 + nt, nv) is zero before."""
+    # reads ground.frame, ground.geom, ground.limits.dof, ground.limits.sign, ground.moves, ground.root,
+    #   ground.row
+    # hands on seen
     n = len(ground.geom)
     for i in range(n):
         fill_row(seen, ground.root[i], ground.moves[i], point[i], ground.frame[i], 0.0, 1.0, J[ground.row[i]])
@@ -186,6 +193,7 @@ def fill_row(
     J: Array,
 ) -> None:
     """Velocity of a point along normal and tangents times a sign, and a share of what J (1 + nt, nv) was."""
+    # reads cdof, subtree_com
     cdof, width = seen.cdof, J.shape[0]
     x = point[0] - seen.subtree_com[root, 0]
     y = point[1] - seen.subtree_com[root, 1]
@@ -205,6 +213,7 @@ def fill_between(
     seen: Watched, root: np.ndarray, moves: np.ndarray, points: Array, frame: Array, J: Array
 ) -> None:
     """Velocities of second points less those of first ones, points (2, n, 3) m; J (n, 1 + nt, nv) is zero."""
+    # hands on seen
     for i in range(len(J)):
         for side in range(2):
             sign = 2.0 * side - 1.0
@@ -214,6 +223,8 @@ def fill_between(
 @kernel
 def fill_bias(ground: GroundArrays, seen: Watched, point: Array, found: Array) -> None:
     """Accelerations of the points at qacc = 0 along normal and tangents, found (nc, 1 + nt)."""
+    # reads ground.body, ground.frame, ground.geom, ground.radius, ground.root, ground.row, seen.cacc,
+    #   seen.cvel, seen.subtree_com
     cvel, cacc, subtree_com = seen.cvel, seen.cacc, seen.subtree_com
     for i in range(len(ground.geom)):
         body, root, normal = ground.body[i], ground.root[i], ground.frame[i, 0]

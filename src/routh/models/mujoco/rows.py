@@ -67,6 +67,7 @@ class Made(NamedTuple):
 @kernel
 def point_velocity(tree: Tree, seen: Seen, state: int, body: int, sign: float, pos: Array, J: Array) -> None:
     """Add ``sign`` times the velocity of a body's material point, per qvel, to J (3, nv), world."""
+    # reads seen.cdof, seen.centre, tree.body_last, tree.body_root, tree.dof_parent
     root = tree.body_root[body]
     x = pos[0] - seen.centre[state, root, 0]
     y = pos[1] - seen.centre[state, root, 1]
@@ -125,6 +126,7 @@ def norm(vector: Array) -> float:
 @kernel
 def contact_jacobian(tree: Tree, seen: Seen, state: int, contact: int, world: Array, J: Array) -> float:
     """J (3, nv) of one contact, normal first, its weaker tangent scaled; returns the friction coefficient."""
+    # reads seen.dim, seen.frame, seen.friction, seen.geom, seen.pos, tree.geom_body; hands on seen, tree
     nv = J.shape[1]
     for d in range(3):
         for j in range(nv):
@@ -175,6 +177,7 @@ def principal_tangent(pair: Array, turned: Array) -> tuple[float, float, float, 
 @kernel
 def turn_tangents(made: Made, begin: int, end: int, turned: Array) -> None:
     """Turn tangents, frames too, so that the second one vanishes (`routh.models.robot.planar_tangents`)."""
+    # reads J, frame; writes J, frame
     for row in range(begin, end):
         J, frame = made.J[row], made.frame[row]
         _, _, c, s = principal_tangent(J[1:], turned)
@@ -203,6 +206,8 @@ def add_limits(
     tree: Tree, seen: Seen, state: int, limits: tuple[float, float, float], made: Made, row: int
 ) -> int:
     """Limits of hinges and slides that take part; the number of rows after them."""
+    # reads made.J, seen.qpos, seen.qvel, tree.limits, tree.range
+    # writes made.J, made.dist, made.frame, made.kind, made.mu, made.ordinal, made.pair, made.pos
     for k in range(tree.limits.shape[0]):
         joint, at, dof = tree.limits[k, 0], tree.limits[k, 1], tree.limits[k, 2]
         value = seen.qpos[state, at]
@@ -229,6 +234,10 @@ def add_contacts(
     tree: Tree, seen: Seen, state: int, limits: tuple[float, float, float], world: Array, made: Made, row: int
 ) -> int:
     """Contacts that take part and that some velocity can change; the number of rows after them."""
+    # reads made.J, made.pair, seen.dist, seen.first, seen.frame, seen.geom, seen.pos, seen.qvel,
+    #   tree.geom_label
+    # writes made.J, made.dist, made.frame, made.kind, made.mu, made.ordinal, made.pair, made.pos
+    # hands on seen, tree
     near, horizon, rank = limits
     start = row
     for contact in range(seen.first[state], seen.first[state + 1]):
@@ -268,6 +277,9 @@ def make_rows(tree: Tree, seen: Seen, limits: tuple[float, float, float], world:
     ``limits``: the distance (m, rad) up to which, and the time (s) within which contacts count, and the share
     below which a norm is zero.
     """
+    # reads made.J, made.first, seen.M, seen.qpos, tree.mass_column, tree.mass_row
+    # writes made.M, made.first, made.planar
+    # hands on made, seen, tree
     made.first[0] = 0
     for state in range(seen.qpos.shape[0]):
         begin = made.first[state]
