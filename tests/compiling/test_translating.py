@@ -262,13 +262,13 @@ class _Block(NamedTuple):
 class _Scratch(_Block):
     __slots__ = ()
     speed, rate = rows("values", 2)
-    (total,) = rows("values", 1, after=2)
+    (total,) = rows("values", 1)
 
 
 class _Exchanged(_Block):
     __slots__ = ()
     rate, speed = rows("values", 2)
-    (total,) = rows("values", 1, after=2)
+    (total,) = rows("values", 1)
 
 
 @kernel

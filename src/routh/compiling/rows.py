@@ -9,7 +9,9 @@ of a kernel hands on; as rows of one array they are one, and a row's place is kn
     class Scratch(Arrays):
         __slots__ = ()
         speed, rate = rows("values", 2)
-        (total,) = rows("values", 1, after=2)
+        (total,) = rows("values", 1)
+
+They are counted in the order in which they stand in the class: no two names of a class share a row.
 """
 
 from __future__ import annotations
@@ -22,17 +24,29 @@ from routh.compiling.foreign import Foreign
 class Row:
     """One row of the array in a field."""
 
-    def __init__(self, field: str, number: int) -> None:
-        self.field, self.number = field, number
+    number: int  # known once the class is made
+
+    def __init__(self, field: str) -> None:
+        self.field = field
+
+    def __set_name__(self, owner: Foreign, name: str) -> None:
+        """Python calls this once for every name in a class, in their order."""
+        self.number = count_rows(owner, self.field)
 
     def __get__(self, instance: Foreign, owner: Foreign) -> np.ndarray:
-        found: np.ndarray = getattr(instance, self.field)[self.number]
-        return found
+        row: np.ndarray = getattr(instance, self.field)[self.number]
+        return row
 
 
-def rows(field: str, count: int, *, after: int = 0) -> tuple[Row, ...]:
-    """So many rows of a field one after the other; ``after`` so many others."""
-    return tuple(Row(field, after + k) for k in range(count))
+def rows(field: str, count: int) -> tuple[Row, ...]:
+    """The next rows of a field, so many."""
+    return tuple(Row(field) for _ in range(count))
+
+
+def count_rows(kind: Foreign, field: str) -> int:
+    """How many rows of a field have names in a class of named tuples."""
+    named = (one for part in kind.__mro__ for one in vars(part).values() if isinstance(one, Row))
+    return sum(one.field == field and hasattr(one, "number") for one in named)
 
 
 def row_named(kind: Foreign, name: str) -> Row | None:

@@ -26,7 +26,6 @@ from routh.gpu.events import Sampler, SpaceSampler
 from routh.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.gpu.ptx import gpu_kernel
 from routh.kernels.common.arrays import EXTREME, MIXED, Draw, Outputs, make_outputs
-from routh.kernels.common.integers import wide
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.plane.rates import CODES, PlaneWork, find_rates
 from routh.kernels.plane.roles import NAMED, NOWHERE, PUSHES, find_known_rates, find_slot
@@ -60,7 +59,7 @@ class Listed(NamedTuple):
 
 def find_shared_rates(work: PlaneWork, nc: int, unit: bool, busy: int, key: np.uint64) -> int:
     """`find_known_rates` with a table that is only read: the place of the rates among the thread's own."""
-    known, at = work.known, wide(int(busy >= 0))
+    known, at = work.known, int(busy >= 0)
     if unit and len(work.names) > 0 and nc <= NAMED:
         slot = find_slot(work, work.shared, nc, key)
         if slot >= 0:

@@ -10,6 +10,7 @@ from routh.base.status import Status
 from routh.base.validation import Array
 from routh.compiling import distinct, kernel
 from routh.compiling.foreign import Foreign
+from routh.compiling.rows import count_rows
 from routh.compiling.rows import rows as named_rows
 from routh.kernels.common.arrays import place_of
 from routh.problem.rows import IMPULSE, MU, ROOT_MASS, Rows
@@ -47,7 +48,7 @@ class WorkArrays(NamedTuple):
     """
 
     G: Array  # (n, n) scaled Delassus matrix
-    contacts: Array  # (7, nc)
+    contacts: Array  # (rows named below, nc)
     inputs: Array  # (n + nc,) contact velocities, then lambda_max
     impulse: Array  # (n,) of one step
     after: Array  # (n,) contact velocities after it
@@ -67,13 +68,14 @@ class Work(WorkArrays):
     # friction, what lambda_max is drawn from, square root of the effective mass
     mu, box, root = named_rows("contacts", 3)
     # with the true cone: eigenvalues of the tangential block of G, and the axis of the larger one
-    small, large, cosine, sine = named_rows("contacts", 4, after=3)
+    small, large, cosine, sine = named_rows("contacts", 4)
 
 
 def make_work(nc: int, nt: int, k: int) -> Work:
     """Scratch for rows of at most so many contacts; ``k``: directions of friction, 0 with the true cone."""
     n, size = nc * (1 + nt), nc * (3 + k)
-    numbers = [(n, n), (7, nc), (n + nc,), (n,), (n,), (n,), (size, size), (size,), (size,), (size, size + 2)]
+    numbers = [(n, n), (count_rows(Work, "contacts"), nc), (n + nc,), (n,), (n,), (n,)]
+    numbers += [(size, size), (size,), (size,), (size, size + 2)]
     marks = [np.zeros(length, np.int64) for length in (size, 2 * size + 1)]
     return Work(*map(np.zeros, numbers), *marks)
 

@@ -1,6 +1,5 @@
 """What kernels of several rooms use.
 
-- `integers`: integers of 64 bits.
 - `random`: the counter-based generator, the numbers of `routh.base.rng` bit for bit.
 - `small_linear`: linear systems of a few unknowns.
 - `one_contact`: friction of one contact on its disc, and brackets.

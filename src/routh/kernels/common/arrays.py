@@ -131,7 +131,7 @@ def load_problem(rows: Rows, row: int, G: Array, start: Array, mu: Array, bounce
 @kernel
 def start_state(work: Any, nc: int, width: int) -> bool:
     """The state before the impact in a sampler's scratch, nothing pushed yet; whether anything approaches."""
-    # writes budget, now, returned, stored, total
+    # reads now, start; writes budget, now, returned, stored, total
     approaches = False
     for i in range(nc):
         for a in range(width * i, width * (i + 1)):
@@ -174,9 +174,9 @@ def write_outcome(
 
     Those with room for one sample of a row keep the last.
     """
-    # reads outputs.status, outputs.work, rows.nc
+    # reads outputs.status, outputs.work, rows.nc, work.returned, work.stored, work.total
     # writes outputs.error, outputs.events, outputs.residual, outputs.status, outputs.work
-    # hands on outputs, rows, work.total
+    # hands on outputs, rows
     sample = min(sample, outputs.status.shape[1] - 1)
     status, residual, error = verdict
     outputs.status[row, sample], outputs.events[row, sample] = status, pieces

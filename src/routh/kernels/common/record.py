@@ -13,33 +13,32 @@ import numpy as np
 
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.compiling.rows import rows
-from routh.kernels.common.integers import wide
+from routh.compiling.rows import count_rows, rows
 
 # events: a direction of a contact's velocity vanishes; a budget of impulse or of work is used up; two
 # coordinates will vanish together in the next piece; the length of the stage is over. AHEAD is no piece: it
 # has the rates with which the entry before looked for its corner
-VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = (wide(k) for k in range(7))
-LEAVES_CONE = wide(7)  # friction that kept a contact sticking beside a curve
-RATE_REACHED = wide(8)  # the normal rate of a held contact beside a curve, which jams
+VANISHES, IMPULSE_RETURNED, WORK_RETURNED, CORNER, LENGTH_OVER, AHEAD, CURVE = range(7)
+LEAVES_CONE = 7  # friction that kept a contact sticking beside a curve
+RATE_REACHED = 8  # the normal rate of a held contact beside a curve, which jams
 # a solve of an implicit step, two for each, of which `who` is the number: `c` is where the step begins,
 # `length` that of the step, `rate` what was solved for, `change` the velocities at its end over its weight,
 # and `share` the slip at which contacts that stick creep when friction is at its most
-SOLVE = wide(9)
+SOLVE = 9
 # CURVE: a step along a curve whose length is no decision: what ends the curve is an entry without length
 # after it; `who` says whether a slip ends or begins in it, or only goes straight on towards its end
 # (AIMED), or ends while it still turns (TURNING); `other` which contact's slip is its clock, or goes
 # straight on
-STEADY, TO_ZERO, FROM_ZERO, AIMED, TURNING = (wide(k) for k in range(5))
-MORE, NOBODY = wide(-2), wide(-1)
-END = wide(-1)  # instead of the highest power: what ends a curve
+STEADY, TO_ZERO, FROM_ZERO, AIMED, TURNING = range(5)
+MORE, NOBODY = -2, -1
+END = -1  # instead of the highest power: what ends a curve
 
 GAMMA = 1.0 - math.sqrt(0.5)  # weight of a solve, as a share of its implicit step
-FREE, DRIVEN, HELD, EDGE = (wide(k) for k in range(4))
+FREE, DRIVEN, HELD, EDGE = range(4)
 # faces: a corner of the friction polygon from 0 on, or a wall between two from WALLS on
-FRICTIONLESS, STICKS, WALLS = wide(-1), wide(-2), wide(2**16)
-SLIDES, TURNS = wide(-3), wide(-4)  # with the true cone: along its slip; along its slip rate, from rest
-IDLE, STORES, RETURNS = (wide(k) for k in range(3))
+FRICTIONLESS, STICKS, WALLS = -1, -2, 2**16
+SLIDES, TURNS = -3, -4  # with the true cone: along its slip; along its slip rate, from rest
+IDLE, STORES, RETURNS = range(3)
 
 # `total`: entries in use (also those without room), the least distance from a change of piece, ties in use,
 # the entry from which on weights were aimed (below 0: none), and the kinds of pairs that were passed by
@@ -51,10 +50,10 @@ NOTHING = 1e-11  # velocities below this share of the speed have vanished
 class RecordArrays(NamedTuple):
     """The arrays of `Record`."""
 
-    decisions: np.ndarray  # (5, room) int64
-    patterns: np.ndarray  # (3, room, nc) int64
-    lengths: Array  # (3, room)
-    states: Array  # (4, room, n)
+    decisions: np.ndarray  # (rows named below, room) int64
+    patterns: np.ndarray  # (rows named below, room, nc) int64
+    lengths: Array  # (rows named below, room)
+    states: Array  # (rows named below, room, n)
     direction: Array  # (room, 3) of the velocity of contact ``who`` that vanishes: normal, then tangents
     curves: Array  # (room, powers, n): impulses of a CURVE as polynomials; no powers where all is straight
     total: Array  # (5,)
@@ -81,8 +80,10 @@ class Record(RecordArrays):
 def make_record(room: int, nc: int, width: int, powers: int = 0) -> Record:
     """Empty, with room for so many entries; ``width``: 1 and the number of tangents."""
     n, whole = nc * width, np.int64
-    shapes = [(3, room), (4, room, n), (room, 3), (room, powers, n), (5,)]
-    arrays: list[Any] = [np.zeros((5, room), whole), np.zeros((3, room, nc), whole)]
+    fields = "decisions", "patterns", "lengths", "states"
+    decisions, patterns, lengths, states = (count_rows(Record, field) for field in fields)
+    shapes = [(lengths, room), (states, room, n), (room, 3), (room, powers, n), (5,)]
+    arrays: list[Any] = [np.zeros((decisions, room), whole), np.zeros((patterns, room, nc), whole)]
     arrays += [np.zeros(shape) for shape in shapes]
     arrays += [np.zeros((TIES, 2), whole)]
     return Record(*arrays)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.kernels.common.integers import wide
 from routh.kernels.constraints.data import RIGHT, WHITE, Factors, Layout, Scratch, Y
 
 MATRIX, LOWER, UPPER = range(3)  # rows of `Factors.start`, `row` and `value`
@@ -17,7 +16,7 @@ MATRIX, LOWER, UPPER = range(3)  # rows of `Factors.start`, `row` and `value`
 #: search stands, its stack, the column that found a row last, row and column of a slot
 ORDER, PIVOT, FOUND, STACK, AT, SEEN, OWNER = range(7)
 SIZE, WORK, SIDE, ANSWER, TOTAL = range(5)  # rows of `Factors.numbers`
-NOWHERE = wide(-1)
+NOWHERE = -1
 
 
 @kernel

@@ -146,6 +146,7 @@ def march(
 
 @kernel
 def _place(plan: Plan, layout: Layout, room: Room, course: Course, e: int) -> None:
+    """Write the terms of one system, of bodies in space or of a planar model, at its present state."""
     # reads course.memory, course.q, course.v, layout.nb, plan.bed, plan.limits.coordinate, room.space.R
     # hands on layout, plan.bodies, plan.limits, plan.planar, plan.surface, room.plane, room.space, room.terms
     q, v, terms, bodies, planar = course.q[e], course.v[e], room.terms, plan.bodies, plan.planar

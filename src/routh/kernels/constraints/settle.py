@@ -305,6 +305,7 @@ def copy_modes(one: Modes, other: Modes) -> None:
 
 @kernel
 def _keep(own: Scratch) -> None:
+    """Keep forces and accelerations as the best ones so far."""
     # reads motion, rows; writes motion, rows
     for i in range(own.rows.shape[1]):
         own.rows[KEPT, i] = own.rows[FORCE, i]

@@ -14,7 +14,6 @@ import math
 
 from routh.compiling import kernel
 from routh.kernels.common import record as rec
-from routh.kernels.common.integers import wide
 from routh.kernels.common.record import Record
 from routh.kernels.gradients.reverse_rates import (
     Given,
@@ -96,8 +95,8 @@ def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
     aim, total = own.aim, 0.0
     impulse = aim.rate[0]
     write_aim(record, k, given, aim)
-    find_units(aim, wide(0), given, own)
-    m = list_unknowns(aim, wide(0), given, own)
+    find_units(aim, 0, given, own)
+    m = list_unknowns(aim, 0, given, own)
     if not add_unknown_rates(given, own, aim.c[0], impulse, m):
         return 0.0
     for i in range(len(given.mu)):
@@ -114,7 +113,7 @@ def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 def back_through_impulse(given: Given, own: ReverseWork) -> None:
     """From `of_rate`, of the aimed impulse, and `of_change`, of its effect, to G, mu and the state before."""
     # reads own.lever, own.of_state; writes own.of_state; hands on given, own, own.aim
-    back_through_rates(own.aim, wide(0), given, own)
+    back_through_rates(own.aim, 0, given, own)
     for a in range(len(own.of_state)):
         own.of_state[a] += own.lever[a]
 

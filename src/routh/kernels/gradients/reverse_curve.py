@@ -176,13 +176,13 @@ def of_angle(own: ReverseWork, j: int, i: int, bar: Array) -> float:
 def list_slides(record: Record, k: int, own: ReverseWork, begins: bool) -> int:
     """The contacts that slide, or only those that begin to; how many there are."""
     # reads record.c, record.face, record.role; writes own.slides
-    found = k - k
+    count = 0
     for i in range(record.role.shape[1]):
         rests = record.c[k, 3 * i + 1] == 0.0 and record.c[k, 3 * i + 2] == 0.0
         if record.face[k, i] == rec.SLIDES and record.role[k, i] != rec.FREE and (rests or not begins):
-            own.slides[found] = i
-            found += 1
-    return found
+            own.slides[count] = i
+            count += 1
+    return count
 
 
 @kernel

@@ -14,7 +14,7 @@ import numpy as np
 
 from routh.base.validation import Array
 from routh.compiling import apart, kernel
-from routh.compiling.rows import rows
+from routh.compiling.rows import count_rows, rows
 from routh.kernels.common import record as rec
 from routh.kernels.common.record import GAMMA, Record, make_record, slip_of
 from routh.kernels.common.small_linear import invert_rows, solve_linear
@@ -50,7 +50,7 @@ class Nodes(NamedTuple):
 class ReverseArrays(NamedTuple):
     """The arrays of `ReverseWork`."""
 
-    bars: Array  # (16, n)
+    bars: Array  # (rows named below, n)
     of_G: Array  # (n, n)
     units: Array  # (nc, width - 1) directions against which friction acts where it is given
     rows: Array  # (n, width) equations of the unknown rates, at their contacts
@@ -72,19 +72,19 @@ class ReverseWork(ReverseArrays):
 
     __slots__ = ()
     of_state, of_push, of_rate, of_change = rows("bars", 4)  # of rates and of what they change, too
-    of_budget, of_mu, of_bounce, of_weight = rows("bars", 4, after=4)  # of contacts
-    of_stage, fallen, aimed = rows("bars", 3, after=8)  # of the length of a stage; how many e-folds the bars
+    of_budget, of_mu, of_bounce, of_weight = rows("bars", 4)  # of contacts
+    of_stage, fallen, aimed = rows("bars", 3)  # of the length of a stage; how many e-folds the bars
     # of angles fell since an event; whether weights were aimed: all three in their first entries
-    lever, whole = rows("bars", 2, after=11)  # what G is multiplied with; a solution
-    point, point_rate = rows("bars", 2, after=13)  # the state at a point of a curve, and its rates
-    (grows,) = rows("bars", 1, after=15)  # of an unknown that turns a slip which begins: its rate; else 0
+    lever, whole = rows("bars", 2)  # what G is multiplied with; a solution
+    point, point_rate = rows("bars", 2)  # the state at a point of a curve, and its rates
+    (grows,) = rows("bars", 1)  # of an unknown that turns a slip which begins: its rate; else 0
 
 
 def reverse_workspace(nc: int, width: int) -> ReverseWork:
     """Scratch arrays of one thread."""
     n, square = nc * width, NODES * nc
     shapes: list[tuple[int, ...]] = [
-        (16, n),
+        (count_rows(ReverseWork, "bars"), n),
         (n, n),
         (nc, width - 1),
         (n, width),

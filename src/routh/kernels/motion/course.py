@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.kernels.common.integers import wide
 from routh.kernels.motion.forces import MISFIT, RUBS, STICKS, settle
 from routh.kernels.motion.place import velocity
 from routh.kernels.motion.runge_kutta import (
@@ -136,7 +135,7 @@ def _crossing(motion: Motion, request: Request, seen: Seen) -> float:
 def _value(motion: Motion, request: Request, t: float, seen: Seen) -> float:
     """Of what is to vanish, at a time; NaN where forces are not known."""
     # reads request.number, request.what, seen.gap, seen.margin; hands on motion, seen
-    if not _see(motion, t, wide(0), request.what == SETTLE, seen):
+    if not _see(motion, t, 0, request.what == SETTLE, seen):
         return math.nan
     if request.what == MARGIN:
         return seen.margin[0, request.number]

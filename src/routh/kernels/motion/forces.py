@@ -19,7 +19,6 @@ import numpy as np
 from routh.base import tolerances
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import invert, least, misfit
 from routh.kernels.motion.place import Place, fill_place, velocity
 
@@ -429,7 +428,7 @@ def fill_forces(mode: ModeArrays, place: Place, found: Found) -> bool:
     #   place.bias, place.free, place.inverse
     # writes found.at, found.residual, found.response, found.rows, found.unit
     # hands on found
-    m, nv, k = len(mode.does), len(place.free), wide(len(mode.picked))
+    m, nv, k = len(mode.does), len(place.free), len(mode.picked)
     found.residual[0] = 0.0
     for row in range(2 * m):
         given = 2 * mode.contacts[row // 2] + row % 2
@@ -466,12 +465,12 @@ def settle(model: PlanarArrays, mode: ModeArrays, place: Place, found: Found, q:
             drift = max(drift, abs(place.gap[mode.contacts[a]]))
         if not drift > CLOSED:
             break
-        _move(mode, place, found, q, wide(m), drift > CLOSED)
+        _move(mode, place, found, q, m, drift > CLOSED)
         if not drift > NOTICED:
             break  # the model would notice nothing
         known = known and fill_place(model, q, v, place)
     if m:
-        _move(mode, place, found, v, wide(len(mode.picked)), m == 0)
+        _move(mode, place, found, v, len(mode.picked), m == 0)
         known = known and fill_place(model, q, v, place)
     return known and fill_forces(mode, place, found)
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from routh.base.validation import Array
 from routh.compiling import kernel, vectors
-from routh.kernels.common.integers import wide
 from routh.kernels.motion.forces import Found, Held, ModeArrays, fill_forces, solve_mode
 from routh.kernels.motion.place import Place, fill_place
 
@@ -94,7 +93,7 @@ def advance(motion: Motion) -> int:
             return FAILED
         t_new = min(t + step, clock[END])
         h = t_new - t
-        if not _stages(motion, h, wide(1), wide(STAGES + 1)):
+        if not _stages(motion, h, 1, STAGES + 1):
             return UNKNOWN
         error = _error(motion, h)
         if error < 1.0:
@@ -104,7 +103,7 @@ def advance(motion: Motion) -> int:
         factor = SAFETY * math.pow(error, -1.0 / ORDER)
         step = h * (factor if factor > LEAST_FACTOR else LEAST_FACTOR)
         rejected = True
-    if not _stages(motion, h, wide(STAGES + 1), wide(ALL_STAGES)):
+    if not _stages(motion, h, STAGES + 1, ALL_STAGES):
         return UNKNOWN
     _dense(motion, h)
     clock[BEFORE], clock[NOW] = t, t_new

@@ -14,7 +14,6 @@ import numpy as np
 
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import least
 from routh.kernels.motion.forces import MOST, SINGULAR, solve_mode, write_margins
 from routh.kernels.motion.runge_kutta import (
@@ -268,7 +267,7 @@ def look_at(motion: Motion, parts: Parts, t: float) -> None:
     #   parts.number, parts.straight, parts.t, parts.way
     # writes motion.short.held.straight, motion.short.held.way, motion.way
     # hands on motion.found, motion.short
-    short, k = motion.short, wide(0)
+    short, k = motion.short, 0
     while k + 1 < parts.number[0] and parts.t[k + 1] < t:
         k += 1
     x = (t - parts.t[k]) / parts.length[k]

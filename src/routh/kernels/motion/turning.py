@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.kernels.common.integers import wide
 from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.motion.forces import SINGULAR, At, Found, Held, respond, solve_mode
 
@@ -76,7 +75,7 @@ def turning_rates(held: Held, v: Array, slowest: float, found: Found) -> Rates:
     for r in range(k):
         for c in range(k):
             found.used[r, c] = found.given[r, c]
-    invert_rows(found.used, found.inverse, wide(k), SINGULAR)
+    invert_rows(found.used, found.inverse, k, SINGULAR)
     for i in range(m):
         if held.sticks[i] or held.mu[i] == 0.0:
             continue
@@ -108,6 +107,7 @@ def turning_rates(held: Held, v: Array, slowest: float, found: Found) -> Rates:
 
 @kernel
 def _slip(found: Found, v: Array, row: int) -> float:
+    """The rate of one row of the mode at these velocities."""
     # reads rows
     total = 0.0
     for j in range(len(v)):

@@ -8,7 +8,6 @@ import numpy as np
 
 from routh.base import tolerances
 from routh.compiling import inlined, kernel
-from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_number, event_word
 from routh.kernels.plane.rates import DRIVEN, NONE, ROUNDING, PlaneWork
 from routh.kernels.plane.roles import STUCK, drive, field, find_known_rates
@@ -20,9 +19,9 @@ DISTINCT = 1e-9  # share of a piece by which a corner cut keeps away from its en
 CORNERS = 0.9  # share of the cuts that look for a corner
 # kinds of pairs of `pass_by`: slips that are one for all velocities; normals, or a normal and a slip, that
 # are; those that only meet on this path
-SLIPS_ALIKE, NORMALS_ALIKE, MET = wide(1), wide(2), wide(4)
+SLIPS_ALIKE, NORMALS_ALIKE, MET = 1, 2, 4
 # numbers of an event beyond the words of its contacts
-FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = wide(1000), wide(1001), wide(1002), wide(2000), wide(4000)
+FRACTION, ANYWAY, PARTNER, NEXT, COORDINATE = 1000, 1001, 1002, 2000, 4000
 
 
 @inlined
@@ -146,7 +145,7 @@ def cut_short(
         work.unknown[a] = a
     word = event_word(key, COORDINATE)
     for first in range(n):
-        pick = first + wide(((word >> np.uint64(48)) * np.uint64(n - first)) >> np.uint64(16))
+        pick = first + int(((word >> np.uint64(48)) * np.uint64(n - first)) >> np.uint64(16))
         word *= GOLDEN
         a = work.unknown[pick]
         work.unknown[pick] = work.unknown[first]

@@ -24,26 +24,25 @@ import numpy as np
 from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.compiling.rows import rows
-from routh.kernels.common.integers import wide
 from routh.kernels.common.random import event_number
 from routh.kernels.common.small_linear import solve_linear
 
-NONE, DRIVEN, HELD, EDGE = wide(0), wide(1), wide(2), wide(3)
+NONE, DRIVEN, HELD, EDGE = 0, 1, 2, 3
 
 CODES, SLIPS = 1, 3  # see `PlaneWork.known`
 MENDS = 8  # changes of the pattern before held contacts and edges are given up
 ROUNDING = 1e-11  # rates below this share of what adds up to them are zero
-SHUFFLE = wide(3000)  # numbers of an event from this on draw the order of contacts that are alike
+SHUFFLE = 3000  # numbers of an event from this on draw the order of contacts that are alike
 SAME = 1e-9  # contacts whose data differ by less than this are alike
-KINDS = wide(2048)  # of contacts with one role, see `order_contacts`
+KINDS = 2048  # of contacts with one role, see `order_contacts`
 ANY_ORDER = np.uint64(0)  # see `draw_order`
 
 
 class PlaneArrays(NamedTuple):
     """The arrays of `PlaneWork`, for at most nc contacts, n = 2 nc."""
 
-    values: Array  # (12, n)
-    marks: np.ndarray  # (11, n + 1) int64
+    values: Array  # (rows named below, n)
+    marks: np.ndarray  # (rows named below, n + 1) int64
     gram: Array  # (n, n) G
     equations: Array  # (n, n + 1) linear equations, the right side last
     approaching: np.ndarray  # (n,) bool: contacts that approach, for a user's own rates
@@ -65,18 +64,18 @@ class PlaneWork(PlaneArrays):
     now, then, start, total, noise = rows("values", 5)
     # of contacts: normal rate of one that is driven; impulse, or work, still to be returned; work done on
     # contacts that approach, and work that they gave back; data; numbers in (0, 1) for a user's own rates
-    weight, budget, stored, returned, mu, bounce, uniforms = rows("values", 7, after=5)
+    weight, budget, stored, returned, mu, bounce, uniforms = rows("values", 7)
     # of contacts: NONE, DRIVEN, HELD or EDGE; sign of the slip, or its first guess; 1: the slip is zero, so
     # that its sign may be mended; 1: it may not push while it separates
     role, slip, free, ceiling = rows("marks", 4)
     # of the unknowns of the linear equations: whose they are, also coordinates of a corner cut; 1 normal
     # rate, 0 friction. A corner cut: its two coordinates, and where the rates are that it looked ahead with
-    unknown, is_normal, cut_at = rows("marks", 3, after=4)
+    unknown, is_normal, cut_at = rows("marks", 3)
     # contacts in the order in which they are looked at; a number of a contact's data; of data and role:
     # those with equal ones are alike
     # first of all, for derivatives: kinds of pairs that the search for a corner cut passed by, see
     # `routh.kernels.plane.pieces.pass_by`
-    order, data, kind, passed = rows("marks", 4, after=7)
+    order, data, kind, passed = rows("marks", 4)
 
 
 @kernel

@@ -13,7 +13,6 @@ from routh.base.validation import Array
 from routh.compiling import inlined, kernel
 from routh.kernels.common.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.common.callback import call_rates
-from routh.kernels.common.integers import wide
 from routh.kernels.common.random import GOLDEN, event_word
 from routh.kernels.plane import rates
 from routh.kernels.plane.rates import DRIVEN, EDGE, HELD, NONE, PlaneWork, draw_order, order_contacts
@@ -23,8 +22,8 @@ SINGLE, FACE = 0.97, 0.985  # one contact by itself; else some of them; else (be
 SLIPS_ANYWAY = 0.05  # how often a contact that is held starts from a drawn slip once not all is drawn
 ON_EDGE = 0.7  # a contact without slip that is left alone pushes on the edge of its cone
 
-STUCK, MINUS, PLUS = wide(0), wide(-1), wide(1)  # slip to start from where it is zero
-NOWHERE = wide(-1)  # no place in use
+STUCK, MINUS, PLUS = 0, -1, 1  # slip to start from where it is zero
+NOWHERE = -1  # no place in use
 
 # phases of a sample: everything is drawn; one contact at a time, what rests is held; all driven alike
 FREELY, ONE_BY_ONE, TOGETHER = 0, 1, 2
@@ -90,7 +89,7 @@ def choose_roles(
         if at_rest and ((draws and choice < HOLD) or not (draws or pushes)):
             # later on few patterns, which are known from before, are worth more than many
             drawn = phase == FREELY or pattern < SLIPS_ANYWAY
-            drive(work, i, HELD, wide(3.0 * upper_half(word)) - 1 if drawn else STUCK)
+            drive(work, i, HELD, int(3.0 * upper_half(word)) - 1 if drawn else STUCK)
         elif pushes or (at_rest and draws and choice < HOLD + JOIN):
             drive(work, i, DRIVEN, STUCK)
             candidates += 1
@@ -144,7 +143,7 @@ def pattern_name(work: PlaneWork, nc: int) -> np.uint64:
 @kernel
 def slot_of(name: np.uint64) -> int:
     """The slot of the table in which a pattern is kept."""
-    return wide((name * GOLDEN) >> TABLE_SHIFT)
+    return int((name * GOLDEN) >> TABLE_SHIFT)
 
 
 @kernel

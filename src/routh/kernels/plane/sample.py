@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.status import Status
 from routh.compiling import kernel
+from routh.compiling.rows import count_rows
 from routh.kernels.common.arrays import MIXED, Draw, Outputs, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_keys
 from routh.kernels.common.record import NOBODY, Record, begin_record, finish_piece, note_passed
@@ -31,7 +33,8 @@ from routh.kernels.plane.roles import (
 )
 from routh.problem.rows import Rows, dot
 
-SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.base.status.Status
+SOLVED, NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
+MAX_STEPS, NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
 FREE_STAGES, FREE_STAGES_ELASTIC = 4.5, 16.0  # stages in which everything is drawn, over the persistence
 SINGLES = 8  # further stages of one contact at a time; then all together
 STAGES, PER_CONTACT = 40, 32  # most stages of all together: so many, and these for each contact
@@ -195,8 +198,8 @@ def workspace(nc: int, pieces: int = 0, samples: int = 1) -> PlaneWork:
     """Scratch of one thread; ``pieces`` of a path are kept, of few samples no rates for later ones."""
     n, slots = 2 * nc, 2**TABLE_BITS if samples >= FEW else 0
     return PlaneWork(
-        np.zeros((12, n)),
-        np.zeros((11, n + 1), np.int64),
+        np.zeros((count_rows(PlaneWork, "values"), n)),
+        np.zeros((count_rows(PlaneWork, "marks"), n + 1), np.int64),
         np.zeros((n, n)),
         np.zeros((n, n + 1)),
         np.zeros(n, np.bool_),

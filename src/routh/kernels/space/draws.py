@@ -12,10 +12,10 @@ from routh.kernels.common.arrays import CUSTOM, EXTREME, UNIFORM
 from routh.kernels.common.callback import call_rates
 from routh.kernels.common.random import event_number
 from routh.kernels.space.advance import effect
-from routh.kernels.space.workspace import AIMED_BY, DRIVEN, FREE, HELD, Custom, SpaceWork, named
+from routh.kernels.space.workspace import AIMED_BY, DRIVEN, FREE, HELD, Custom, SpaceWork
 
 # numbers of an event's key, by index; three for each contact follow
-KEEP, KIND, IS_CUT, CUT_AT, PER_CONTACT = named(5)
+KEEP, KIND, IS_CUT, CUT_AT, PER_CONTACT = range(5)
 EACH = 3
 
 KEEP_CHANCE = 0.1  # weights stay as they were

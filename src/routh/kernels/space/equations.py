@@ -5,10 +5,10 @@ from __future__ import annotations
 from routh.compiling import kernel
 from routh.kernels.common.small_linear import invert_rows
 from routh.kernels.space.advance import coupling
-from routh.kernels.space.workspace import HELD, RATE0, SIZE, SLIDE, UNIT0, UNIT1, ZERO, SpaceWork, named
+from routh.kernels.space.workspace import HELD, RATE0, SIZE, SLIDE, UNIT0, UNIT1, ZERO, SpaceWork
 
 DEPENDENT = 1e-11  # pivots below this share of the largest: contacts that repeat each other
-FIRST, SECOND, THIRD = named(3)
+FIRST, SECOND, THIRD = range(3)
 
 
 @kernel

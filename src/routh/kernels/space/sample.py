@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from routh.base import tolerances
+from routh.base.status import Status
 from routh.compiling import apart, kernel
 from routh.kernels.common.arrays import Draw, Outputs, Verdict, load_problem, start_state, write_outcome
 from routh.kernels.common.random import event_key, event_number
@@ -52,7 +53,8 @@ from routh.kernels.space.workspace import (
 )
 from routh.problem.rows import Rows
 
-SOLVED, NO_IMPACT, MAX_STEPS, NUMERICAL = 0, 1, 2, 6  # the numbers of routh.base.status.Status
+SOLVED, NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
+MAX_STEPS, NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
 # stages as drawn; one contact at a time, zeros held; the closing phase, a cycle of: all aimed to come to rest
 # together, several times; one contact, zeros held; one, nothing held; times nc / 4 beyond four contacts
 STAGES_DRAWN, STAGES_ONE_BY_ONE, STAGES_CLOSING, CYCLE = 16, 16, 600, 10

@@ -51,10 +51,9 @@ from routh.kernels.space.workspace import (
     ZERO,
     Books,
     SpaceWork,
-    named,
 )
 
-(NO_CLOCK,) = named(1, -1)
+NO_CLOCK = -1
 CLOCKED = 1.0  # slip that vanishes or doubles within this length has its own time
 ENOUGH = 6  # powers after which, and after every two further ones, it is looked whether they are enough
 FARTHER = 1.25  # by how much the next event may be farther than the first rates say
