@@ -122,7 +122,7 @@ class Kernel:
         return disk.digest_of(self)
 
     def key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
-        """Under which the code for arguments of these kinds is kept: a digest of all that it is made from."""
+        """Key under which the code for these arguments is kept: a digest of all that it is made from."""
         made_from = machine_words(), disk.digest_of_translator(), self._digest, list(map(named, kinds)), *more
         return hashlib.sha256(repr(made_from).encode()).hexdigest()
 
@@ -265,7 +265,7 @@ def door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind, first: s
 
 
 def c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
-    """As a function of C: the addresses of arrays, and the length of each of them."""
+    """C function around the code, called with the addresses of arrays and the length of each of them."""
     if types_of(result):
         raise UntranslatableError(f"{name.rpartition('.')[0]} returns something; wanted None")
     listed = ", ".join(f"ptr %a{k}" for k in range(len(kinds)))
@@ -274,7 +274,7 @@ def c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str
 
 
 def python_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
-    """For `pack`: as a function of C with the address of a tuple of Python and that of a room."""
+    """C function for `pack`, called with the address of a tuple of Python and that of a room."""
     listed = "(i64 %value, i64 %room)"
     return f'define i64 @"{symbol}"{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}'
 

@@ -31,7 +31,7 @@ class Row:
 
 
 def rows(field: str, count: int, *, after: int = 0) -> tuple[Row, ...]:
-    """So many rows of a field one after the other; ``after`` so many others."""
+    """Consecutive rows of a field, ``count`` of them from number ``after`` on."""
     return tuple(Row(field, after + k) for k in range(count))
 
 

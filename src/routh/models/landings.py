@@ -56,7 +56,7 @@ class Motion:
 
     @property
     def rates(self) -> Array:
-        """About the body's own axes, (3,) rad/s."""
+        """Rates about the body's own axes, (3,) rad/s."""
         return np.array([self.roll_rate, self.pitch_rate, self.yaw_rate])
 
     def sideways(self, ahead: Array, down: Array) -> Array:
@@ -133,7 +133,7 @@ class Seen(NamedTuple):
     damping_ratio: Array  # (k,) likewise
 
     def take(self, kept: np.ndarray) -> Seen:
-        """Some of them, which get distinct names."""
+        """Some of the contacts, which get distinct names."""
         if kept.all():
             return self._replace(names=distinct_names(self.names))
         rows = np.flatnonzero(kept).tolist()
@@ -143,7 +143,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RootMotion:
-    """Where the free root is and what its velocities mean."""
+    """Position of the free root, and the frame of its velocities."""
 
     dofs: slice  # its six velocities
     place: Array  # (3,) m, world: the origin of its frame
@@ -213,7 +213,7 @@ class Touchdown:
         return self.closing(self.v)
 
     def closing(self, v: Array | None = None, unevenness: float | None = None) -> Array:
-        """When each contact closes at a velocity of the problem (default: its own), (nc,) s.
+        """Time at which each contact closes at a velocity of the problem (default: its own), (nc,) s.
 
         ``unevenness``: m, by which the height of each foot may differ from the model at most; two of them
         differ by up to twice as much, so a foot may close earlier by that.
@@ -233,7 +233,7 @@ class Touchdown:
 
     @property
     def mass(self) -> float:
-        """Of the body itself, kg."""
+        """Mass of the body itself, kg."""
         return self.load.mass
 
     def turning(self, points: Array, directions: Array) -> Array:
@@ -255,7 +255,7 @@ class Touchdown:
 
     @cached_property
     def rest(self) -> Rest:
-        """On which of `over_ground` it comes to rest; a ValueError where they span no area."""
+        """Rest of the body on `over_ground`; a ValueError where these points span no area."""
         pull = self.load.weight / max(float(np.linalg.norm(self.load.weight)), 1e-300)
         return rest_of(self.points[self.over_ground], self.up, self.load.centre, pull)
 

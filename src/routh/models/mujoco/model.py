@@ -378,7 +378,7 @@ class MujocoModel(WithImpacts):
             self._fill()
 
     def _fill(self) -> None:
-        """Where contacts are, and their rates after MuJoCo's accelerations."""
+        """Fill in where contacts are, and their rates after MuJoCo's accelerations."""
         self.ground.update()
         if len(self.loose) and not self._placed:
             self._places.update(self._data)
@@ -460,7 +460,7 @@ class MujocoModel(WithImpacts):
 
 
 def quaternions(model: MjModel) -> list[tuple[int, int]]:
-    """Where the quaternions of free and ball joints begin in qpos, and their rates of turning in qvel."""
+    """Start of each free or ball joint's quaternion in qpos, and of its rates of turning in qvel."""
     kinds, found = engine().mjtJoint, []
     for kind, at, dof in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
         if int(kind) == int(kinds.mjJNT_FREE):

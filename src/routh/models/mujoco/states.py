@@ -194,7 +194,7 @@ class Watch:
 
     @cached_property
     def watcher(self) -> Watcher:
-        """This process's."""
+        """The watcher of this process."""
         own = workspace(self.model, float(np.nextafter(self.rules.near, np.inf)))
         engine().mj_resetData(own.wide, own.data)
         if self.data is not None:
@@ -202,7 +202,7 @@ class Watch:
         return Watcher(own.wide, own.data, self.rules, self.rules.limits, model=self.model)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the watcher, whose buffers are MuJoCo's own."""
+        """State for pickling: without the watcher, whose buffers are MuJoCo's own."""
         return {name: value for name, value in self.__dict__.items() if name != "watcher"}
 
     def all_pieces(self, take: Callable[[WatchedRows], None], workers: int) -> None:

@@ -1,4 +1,4 @@
-"""From a Pinocchio model and one state, or many, to the problem of the impact."""
+"""Impact problems from a Pinocchio model and one state, or many."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:
 
 
 def friction(mu: float | Mapping[str, float], name: str) -> float:
-    """Of one contact: a number, or what a mapping says of its name, without its number, or of its point."""
+    """Friction of a contact: a number, or a mapping's for its name, without its number, or for its point."""
     if not isinstance(mu, Mapping):
         return float(mu)
     return float(mu.get(name, mu.get(name.split("#")[0], mu.get(name.split("/")[0], DEFAULT_MU))))

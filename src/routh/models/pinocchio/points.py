@@ -44,7 +44,7 @@ class Placed(NamedTuple):
     radius: float  # m
 
     def surface(self, data: Data) -> Array:
-        """Where it would touch, (3,) m; the data hold the frames' placements."""
+        """Point that would touch, (3,) m; the data hold the frames' placements."""
         return np.asarray(data.oMf[self.frame].act(self.offset) - self.radius * UP)
 
 

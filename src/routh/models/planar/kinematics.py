@@ -75,7 +75,7 @@ class PointSet:
         return q @ self.S.T + (turned * np.exp(1j * self.phi0) * (self.a + q @ self.D.T)) @ self.C.T
 
     def jacobian(self, q: Array) -> Complex:
-        """(np, nv) complex."""
+        """Jacobian of the points, (np, nv) complex."""
         turned = np.exp(1j * (self.B @ q))
         if self.D is None:
             return (self.C * (turned * self.start)) @ self.iB + self.S

@@ -118,7 +118,7 @@ class PlanarModel(WithImpacts):
         return np.stack([origins.real, origins.imag, self._angles @ q + self._offsets], axis=1)
 
     def outlines(self, q: ArrayLike) -> list[tuple[str, Array]]:
-        """(body, polyline (k, 2) in world coordinates, m), for drawing."""
+        """Pairs (body, polyline (k, 2) in world coordinates, m), for drawing."""
         result = []
         for body, (x, y, angle) in zip(self.bodies, self.poses(q), strict=True):
             c, s = np.cos(angle), np.sin(angle)
@@ -135,7 +135,7 @@ class PlanarModel(WithImpacts):
         return _vectors(self._touch.normals(vector(q)))
 
     def centres_of_mass(self, q: ArrayLike) -> Array:
-        """Of the bodies that have mass, (k, 2) m."""
+        """Centres of mass of the bodies that have mass, (k, 2) m."""
         return _vectors(self._coms.positions(vector(q)))
 
     def centre_jacobians(self, q: ArrayLike) -> Array:

@@ -138,7 +138,7 @@ class ContactKinematics:
         return apply(R[self.first], self.centres)
 
     def _separations(self, positions: Array, R: Array) -> Array:
-        """From the second centre, or the plane's point, to the first centre, (nc, 3)."""
+        """Vectors from the second centre, or the plane's point, to the first centre, (nc, 3)."""
         separation = positions[self.first] + self._centre_arms(R) - self.plane_points
         if self.paired.size:
             separation[self.paired] -= positions[self.second[self.paired]]
