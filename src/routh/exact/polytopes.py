@@ -141,7 +141,7 @@ class PolytopeUnion(Sequence[Polytope]):
         return Facets(frame.automaton, tuple(each))
 
     def violation(self, v: ArrayLike) -> Array:
-        """For (..., nv): how far each velocity is outside every piece for certain, 0 where that is not clear.
+        """How far velocities (..., nv) are outside every piece for certain; 0 where that is not clear.
 
         The largest distance from a facet that it is on the wrong side of, or from the plane that impulses
         can reach, in the energy norm as a share of the speed before; the least over the pieces, less what
@@ -155,7 +155,7 @@ class PolytopeUnion(Sequence[Polytope]):
         return np.maximum(beyond - self.radius, 0.0).reshape(velocity.shape[:-1])
 
     def contains(self, v: ArrayLike, tol: float = 0.0) -> np.ndarray:
-        """For (..., nv): whether a piece has it on the right side of all facets, to ``tol`` of the speed.
+        """Whether a piece has velocities (..., nv) on the right side of all facets, to ``tol`` of the speed.
 
         The distance is that of `violation`, without rounding: what floating point does not tell is decided
         in fractions. False where v is not finite.

@@ -73,12 +73,12 @@ class Program:
 
     @property
     def bounds(self) -> list[tuple[float | None, None]]:
-        """Of the unknowns."""
+        """Bounds of the unknowns."""
         return [(0.0 if normal else None, None) for normal in self.positive]
 
     @cached_property
     def effects(self) -> Array:
-        """(2 nc, n): the impulse of a unit of each unknown; friction of a sliding contact goes with it."""
+        """Impulses of a unit of each unknown, (2 nc, n); friction of a sliding contact goes with it."""
         columns = np.zeros((len(self.start), len(self.places)))
         for column, (_, place, status) in enumerate(self.places):
             columns[place, column] = 1.0
@@ -186,7 +186,7 @@ class Walk:
 
     @cached_property
     def residual(self) -> float:
-        """Of the model, recomputed from the pieces."""
+        """Residual of the model, recomputed from the pieces."""
         return path_residual(self.problem, self.path)
 
 
