@@ -109,7 +109,7 @@ def sensitivity(
 
 
 def _by_statuses(problem: ImpactProblem, worst: WorstCase, direction: Array) -> Sensitivity | None:
-    """By the linear program of the path's statuses.
+    """Sensitivity by the linear program of the path's statuses.
 
     None where there is no path, none of that kind, or the program does not give its value back.
     """
@@ -133,7 +133,7 @@ def _by_statuses(problem: ImpactProblem, worst: WorstCase, direction: Array) -> 
 def _by_sample(
     problem: ImpactProblem, worst: WorstCase, direction: Array, options: WorstOptions
 ) -> Sensitivity:
-    """By the derivative of the sample that was found, its decisions held."""
+    """Sensitivity by the derivative of the sample that was found, its decisions held."""
     if worst.sample is None:  # a vertex that outcomes only approach: the sample that came nearest
         filled: WorstOptions = {**options, "method": "fill"}
         near = worst_case(problem, direction, **filled)
@@ -187,7 +187,7 @@ def _independent(rows: Array) -> bool:
 
 
 class _Lagrangian:
-    """Its derivatives with respect to the problem, impulses and multipliers held."""
+    """Derivatives of the Lagrangian with respect to the problem, impulses and multipliers held."""
 
     def __init__(
         self, problem: ImpactProblem, program: Program, x: Array, below: Array, equal: Array

@@ -56,7 +56,7 @@ class Recorder:
 
     @property
     def index(self) -> int:
-        """Of the last sample."""
+        """Index of the last sample."""
         return len(self.t) - 1
 
     def add(
@@ -427,7 +427,7 @@ class Run:
         return None
 
     def _run_mode(self, motion: ModeMotion, grid: list[float], leaving: frozenset[int]) -> Flow:
-        """By compiled code, where that knows the forces; else the readable way, from the start."""
+        """Run a mode by compiled code, where that knows the forces; else the readable way, from the start."""
         end, options = self.settings.end, self.settings
         start = motion, self.t, self.q, self.v, end, options, self.fastest
         if flow.suits(motion):
