@@ -99,7 +99,7 @@ class RobotFile:
         return self.state is not None or self.keyframe is not None
 
     def posture(self, model: MjModel) -> Options:
-        """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
+        """Posture in which a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
         if self.state is None:
             return {"keyframe": self.keyframe}
         if self.keyframe is not None:
@@ -139,7 +139,7 @@ Friction = Annotated[
 
 @dataclass(frozen=True)
 class Standing(RobotFile):
-    """Where the robot is and how it moves, as given on the command line."""
+    """Options that say where the robot is and how it moves."""
 
     qpos: Annotated[
         str | None,

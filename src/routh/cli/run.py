@@ -74,7 +74,7 @@ def run_file(
 
 
 def default_samples(problem: ImpactProblem) -> int:
-    """Fewer where a step costs more: its cost grows with the cube of its contacts, and in space by ten."""
+    """Number of samples, fewer where a step costs more: by the cube of its contacts, and in space by ten."""
     share = min(1.0, (CHEAP_CONTACTS[problem.nt] / problem.nc) ** 3)
     return max(int(SAMPLES[problem.nt] * share), 256)
 

@@ -30,7 +30,7 @@ class Varied:
 
     @classmethod
     def from_text(cls, text: str) -> Varied:
-        """Of ``NAME=LOW:HIGH``."""
+        """Parse ``NAME=LOW:HIGH``."""
         name, _, ends = text.partition("=")
         try:
             low, high = (real("--smallest", float(end)) for end in ends.split(":"))
@@ -80,7 +80,7 @@ class Found:
 
     @property
     def sentence(self) -> str:
-        """In one line."""
+        """The result in one line."""
         name, high = self.varied.name, self.varied.high
         of = "times the file's" if name == SPAN else "rad (m for slides)"
         late = "" if self.whole else "PARTIAL: in the time of --budget "

@@ -55,7 +55,7 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all headings: without some of them it is no go."""
+        """Verdict over all headings; a go needs all of them."""
         whole = self.looked_at == self.of or self.tip.verdict is Verdict.NO_GO
         return self.tip.verdict if whole else Verdict.PARTIAL
 
