@@ -108,7 +108,7 @@ class Driver:
             self.do(f"{name}Async", to, source, size, stream)
 
     def wait(self, stream: Foreign = None) -> None:
-        """Until all that was asked for, or all of a stream, is done."""
+        """Wait until all that was asked for, or all of a stream, is done."""
         if stream is None:
             self.do("cuCtxSynchronize")
         else:

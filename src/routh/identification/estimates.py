@@ -23,7 +23,7 @@ _SHARE = 0.5  # of its range: the longest interval of a parameter that counts as
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter."""
+    """Estimate of a parameter, with its interval."""
 
     value: float
     interval: tuple[float, float]
@@ -35,7 +35,7 @@ class Estimate:
 
     @property
     def width(self) -> float:
-        """Of the interval, as a share of the range."""
+        """Width of the interval, as a share of the range."""
         return (self.interval[1] - self.interval[0]) / (self.range[1] - self.range[0])
 
 

@@ -1,4 +1,4 @@
-"""Where the mean energy score of measured impacts is least, and how surely.
+"""Parameters at which the mean energy score of measured impacts is least, and how surely.
 
 The score and its slopes are an `Objective`, `fit` goes down on it. `intervals` come from a bootstrap: groups
 of impacts are drawn again. Refitting every draw is replaced by one Newton step from the estimate, with the
@@ -109,7 +109,7 @@ def _contract(bars: Mapping[str, Array], slope: Mapping[str, Array], rows: np.nd
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Where the mean score is least, as shares of the ranges, and what is known there of every impact."""
+    """The least mean score: its place in shares of the ranges, and what is known there of every impact."""
 
     shares: Array  # (p,)
     scores: Array  # (n,)
@@ -201,7 +201,7 @@ def _curvatures(objective: Objective, shares: Array, slopes: Array) -> Array:
 
 
 def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Array) -> Array:
-    """From differences of slopes along the columns of ``axes``; ways end where ranges do."""
+    """Curvatures from differences of slopes along the columns of ``axes``; ways end where ranges do."""
     ways, differences = [], []
     for axis, step in zip(axes.T, steps, strict=True):
         ends = [np.clip(shares + sign * step * axis, 0.0, 1.0) for sign in (-1.0, 1.0)]
@@ -214,7 +214,7 @@ def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Ar
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """All as shares of the ranges."""
+    """Intervals of the parameters, all as shares of the ranges."""
 
     low: Array  # (p,)
     high: Array  # (p,)

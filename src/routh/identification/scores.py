@@ -29,7 +29,7 @@ class Scale:
 
     @classmethod
     def of(cls, batch: ImpactBatch) -> Scale:
-        """From the masses and velocities of these problems; a body at rest counts in units of its mass."""
+        """Scale by masses and velocities of these problems; a body at rest counts in units of its mass."""
         half = np.linalg.cholesky(batch.M)
         speed = np.linalg.norm(np.einsum("ki,kij->kj", batch.v, half), axis=1)
         return cls(half / np.where(speed > 0.0, speed, 1.0)[:, None, None])

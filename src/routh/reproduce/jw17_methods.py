@@ -69,7 +69,7 @@ class _Contact:
         self.vz += rate * amount
 
     def follow_line(self, direction: tuple[float, float], reach: float = math.inf) -> bool:
-        """Straight sliding or stick, JW17 section 6.3, for at most `reach`; whether the impact ended."""
+        """Slide straight or stick, JW17 section 6.3, for at most `reach`; whether the impact ended."""
         rate = self._rate(direction)
         if self.compressing:
             amount = -self.vz / rate if rate > 0.0 else math.inf
@@ -88,7 +88,7 @@ class _Contact:
         return amount <= reach
 
     def vanished(self) -> None:
-        """From a vanished sliding velocity to the end: stick, or slip along the centrifugal direction."""
+        """Go from vanished sliding to the end: stick, or slip along the centrifugal direction."""
         need = np.linalg.solve(self.W[:2, :2], self.W[:2, 2])
         if math.hypot(*need) <= self.mu:
             self.follow_line((-float(need[0]), -float(need[1])))

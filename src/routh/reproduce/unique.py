@@ -78,7 +78,7 @@ def mode_rows(
 
 @dataclass(eq=False)
 class _Search:
-    """For two solutions of one step. Variables: velocity after the first, then impulses of both."""
+    """Search for two solutions of one step. Variables: velocity after the first, then impulses of both."""
 
     problem: ImpactProblem
     deadline: float
@@ -168,7 +168,7 @@ class _Search:
         return None
 
     def extend(self, leader: int, chosen: dict[int, tuple[Mode, Mode]]) -> Witness | None:
-        """Depth first: add the modes of one more contact where a difference is left."""
+        """Add the modes of one more contact where a difference is left, depth first."""
         if time.monotonic() > self.deadline:
             self.late = True
             return None

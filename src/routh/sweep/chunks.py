@@ -87,7 +87,7 @@ def compute(data: Options, chunk: Chunk) -> Computed:
 
 
 def path_of(folder: Path, identity: str, chunk: Chunk) -> Path:
-    """Where a chunk is stored; the name is a digest of the manifest and the rows."""
+    """File of a chunk; the name is a digest of the manifest and the rows."""
     name = hashlib.sha256(f"{identity}:{chunk.start}:{chunk.stop}".encode()).hexdigest()[:20]
     return folder / FOLDER / f"{name}.npz"
 

@@ -80,7 +80,7 @@ class InProcess(Executor):
         return future
 
     def close(self) -> None:
-        """Nothing to stop."""
+        """Do nothing: there is nothing to stop."""
 
 
 class Processes(Executor):
@@ -204,7 +204,7 @@ def make_executor(kind: str | Executor | Client, workers: int | None = None) -> 
 
 @dataclass
 class Progress:
-    """Where a run stands."""
+    """Progress of a run."""
 
     total: int  # points of the study
     done: int = 0  # points stored

@@ -49,7 +49,7 @@ class Plan:
         return {name: np.full((count, *shape), np.nan) for name, shape in self.columns.items()}
 
     def as_data(self) -> Options:
-        """As JSON holds it, with the versions that decide the bits of a result."""
+        """The plan as JSON holds it, with the versions that decide the bits of a result."""
         return {
             "format": FORMAT,
             **fingerprint(),

@@ -290,7 +290,7 @@ def evaluate_arc(series: Array, arc: Array, state: Array, con: Contact, kind: in
 
 
 def growth_sign(arc: Array, kind: int, x: float) -> float:
-    """(1 + w^2) H + w P at x, whose sign is that of g: whether the sliding speed grows."""
+    """Value of (1 + w^2) H + w P at x, whose sign is that of g: whether the sliding speed grows."""
     unit, p = arc[kind, at.UNIT], polynomial(arc, kind, x)
     h = arc[kind, at.H1] + x * (arc[kind, at.H2] + x * (arc[kind, at.H3] + x * arc[kind, at.H4]))
     if kind == at.FALL:
@@ -300,7 +300,7 @@ def growth_sign(arc: Array, kind: int, x: float) -> float:
 
 
 def near_miss_at(series: Array, arc: Array, state: Array, kind: int, end: float) -> float:
-    """Where on an arc the sliding speed passes a minimum that is nearly zero, or beyond its end."""
+    """Place on an arc at which the sliding speed passes a minimum that is nearly zero, or beyond its end."""
     if state[at.MISSED] > 0.0 or not arc[at.FALL, at.G0] > 0.0:
         return NOT_FOUND
     low, _ = coordinates(arc, kind, 0.0)

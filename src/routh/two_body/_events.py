@@ -119,7 +119,7 @@ def evaluate(series: Array, arc: Array, state: Array, con: Contact, kind: int, p
 
 
 def line_crossing(state: Array, what: int, target: float) -> float:
-    """Where a quantity crosses the target on a LINE, in closed form: v_z is linear there and E quadratic."""
+    """Place at which a quantity crosses the target on a LINE: there v_z is linear and E quadratic."""
     rate, vz = state[at.RATE], state[at.VN]
     if what == at.VELOCITY:
         return (target - vz) / rate
@@ -142,7 +142,7 @@ def crossing(
     high: float,
     at_high: float,
 ) -> float:
-    """Where a quantity that is monotone from ``low`` (FROM) to ``high`` (``at_high``) crosses the target.
+    """Find where a quantity monotone from ``low`` (FROM) to ``high`` (``at_high``) crosses the target.
 
     Newton's method kept in its bracket; it stops when the step after next would be rounding.
     """

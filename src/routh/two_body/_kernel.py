@@ -71,7 +71,7 @@ _FAST = {"contract", "reassoc", "nsz"}
 
 @functools.cache
 def cpu_range() -> Foreign:
-    """`run_range` compiled."""
+    """The compiled `run_range`."""
     return compiled(run_range, fastmath=_FAST)
 
 

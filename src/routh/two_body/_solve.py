@@ -98,7 +98,7 @@ def sure_end(state: Array, con: Contact) -> float:
 
 
 def lined_up_at(arc: Array, state: Array, con: Contact, kind: int) -> float:
-    """Where in the segment event l happens, or beyond its end (see EVENT_TOLERANCE)."""
+    """Place in the segment at which event l happens, or beyond its end (see EVENT_TOLERANCE)."""
     if state[at.LINED] > 0.0 or not state[at.SLIDE] > at.VANISHED_SHARE * state[at.SLIDE0]:
         return NOT_FOUND
     if kind == at.LINE:

@@ -69,7 +69,7 @@ class Moving(Protocol):
     """Several motions from one instant on: `routh.sim.Bundle`, or `routh.sim.futures.Aftermath`."""
 
     def __len__(self) -> int:
-        """How many."""
+        """Number of motions."""
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Configurations (n, nq) at one time, s, first."""

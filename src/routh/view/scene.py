@@ -249,7 +249,7 @@ class Board:
         self._dots.on_click(self._picked)
 
     def places(self, points: Array) -> Array:
-        """Where points (n, 2) lie on the board, (n, 3)."""
+        """Positions of points (n, 2) on the board, (n, 3)."""
         low, span = self._map
         share = (points - low) / span
         along = np.zeros((len(points), 3))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def start_of(
     source: str, landed: Landed, changes: list[str], further: dict[str, float | None], robot: RobotFile
 ) -> dict[str, float]:
-    """Where the viewer starts: a landing's angles, joints and speeds, or a system's parameters."""
+    """Start of the viewer: a landing's angles, joints and speeds, or a system's parameters."""
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         given = [name for name, value in further.items() if value is not None]
