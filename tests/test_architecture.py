@@ -48,6 +48,9 @@ WIDE_ROOMS: dict[str, int] = {}  # room -> positional parameters that a function
 MOST_LINES, MOST_PARAMETERS = 700, 9
 MOST_ANY = 90  # how often the package may say Any
 GLUED: dict[str, int] = {"kernels": 36}  # room -> docstrings that begin in the middle of a sentence
+# Class names that are defined more than once: in kernels, or public in each place.
+SHARED = {"Answer", "Body", "Course", "Draw", "Entry", "Motion", "PlaneContact", "Record", "Room", "Scratch"}
+SHARED |= {"Seen", "Settings", "Verdict"}
 # A docstring that begins so reads on from the name above it, which help and the reference do not always show.
 MIDDLES = re.compile(
     r"(Of|In|With|By|From|As|For|To|On|At|And|Or|Also|Into|Until|Through|Against|Beside|Between|Without|Over|Per"
@@ -195,6 +198,17 @@ def test_docstrings_stand_by_themselves():
     assert [line for room in glued if room not in GLUED for line in glued[room]] == []
     for room, most in GLUED.items():
         assert len(glued.get(room, [])) <= most, glued[room]
+
+
+def test_one_name_is_one_class():
+    """Whoever searches for a class finds one."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(MODULES[path])
+    shared = {name: modules for name, modules in places.items() if len(modules) > 1}
+    assert shared.keys() <= SHARED, {name: shared[name] for name in shared.keys() - SHARED}
 
 
 def test_every_public_name_resolves_and_is_documented():

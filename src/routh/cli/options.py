@@ -153,7 +153,7 @@ def refuse(settings: object, why: str) -> None:
 
 
 @dataclass(frozen=True)
-class Request:
+class SampleRequest:
     """How to sample."""
 
     samples: Annotated[

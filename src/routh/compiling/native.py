@@ -23,7 +23,7 @@ import llvmlite.binding as llvm
 
 from routh.base.interrupts import while_listening
 from routh.compiling import cache as disk
-from routh.compiling.arguments import MOST, Room, kind_of_argument, pack, types_in
+from routh.compiling.arguments import MOST, CallRoom, kind_of_argument, pack, types_in
 from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.program import Program
@@ -40,7 +40,7 @@ from routh.compiling.values import (
 EFFORT = 1  # of LLVM, of 3: more takes it up to three times as long, and code runs no faster
 _LINKING = threading.RLock()
 _LINKED: dict[str, Code] = {}  # by key
-_ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
+_ROOMS: list[CallRoom] = []  # for the words of a call; as many as there are calls at a time
 
 
 class Code(NamedTuple):
@@ -66,7 +66,7 @@ class Kernel:
         """Call it; what is compiled or read from disk for these types of arguments is so once."""
         if len(arguments) != self._arguments:
             arguments += defaults_after(self.py_func, len(arguments))
-        room = _ROOMS.pop() if _ROOMS else Room()
+        room = _ROOMS.pop() if _ROOMS else CallRoom()
         try:
             code = self.packed(arguments, room)
             code.run(room.words, room.results)
@@ -76,13 +76,13 @@ class Kernel:
 
     def bound(self, *arguments: Foreign) -> Callable[[], Foreign]:
         """The call with these arguments, which are looked at once: see `routh.compiling.bound`."""
-        room = Room()
+        room = CallRoom()
         code = self.packed(arguments + defaults_after(self.py_func, len(arguments)), room)
         call = partial(code.run, room.words, room.results)
         call.__dict__["kept"] = arguments, room  # as long as the call can be made
         return call
 
-    def packed(self, arguments: tuple[Foreign, ...], room: Room, *settings: int) -> Foreign:
+    def packed(self, arguments: tuple[Foreign, ...], room: CallRoom, *settings: int) -> Foreign:
         """The code for these arguments, whose words are in the room then; ``settings``: see `made`."""
         try:
             found = _packer()(arguments, room.address)

@@ -19,7 +19,7 @@ import numpy as np
 from routh.compiling.foreign import Foreign
 
 
-class Row:
+class FieldRow:
     """One row of the array in a field."""
 
     def __init__(self, field: str, number: int) -> None:
@@ -30,15 +30,15 @@ class Row:
         return found
 
 
-def rows(field: str, count: int, *, after: int = 0) -> tuple[Row, ...]:
+def rows(field: str, count: int, *, after: int = 0) -> tuple[FieldRow, ...]:
     """Consecutive rows of a field, ``count`` of them from number ``after`` on."""
-    return tuple(Row(field, after + k) for k in range(count))
+    return tuple(FieldRow(field, after + k) for k in range(count))
 
 
-def row_named(kind: Foreign, name: str) -> Row | None:
+def row_named(kind: Foreign, name: str) -> FieldRow | None:
     """The row of a class of named tuples that has this name."""
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
-    return found if isinstance(found, Row) else None
+    return found if isinstance(found, FieldRow) else None
 
 
 def named_parts(kind: Foreign) -> list[Foreign]:

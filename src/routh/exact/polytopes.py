@@ -34,7 +34,7 @@ _POINTS = 256  # of one part, beyond which it is not cut further
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class VelocityFrame:
     """How z = B v sits in velocity space, in floating point and in the energy norm of the velocity before."""
 
     automaton: Automaton = field(repr=False)  # the same, exact
@@ -59,7 +59,7 @@ class Polytope:
     """A bounded convex piece with exact vertices."""
 
     piece: Piece = field(repr=False)  # in z
-    frame: Frame = field(repr=False)
+    frame: VelocityFrame = field(repr=False)
     dimension: int  # affine dimension
 
     @cached_property
@@ -183,14 +183,14 @@ class PolytopeUnion(Sequence[Polytope]):
         return [_convex_order(image) for image in images] if len(matrix) == 2 else images
 
 
-def frame_of(automaton: Automaton, problem: ImpactProblem) -> Frame:
+def frame_of(automaton: Automaton, problem: ImpactProblem) -> VelocityFrame:
     """The frame of the automaton of a problem."""
     exact = (automaton.rows, automaton.back, [automaton.base])
     rows, back, (base,) = map(floats, exact)
-    return Frame(automaton, rows, back, base, problem.cholesky.T, problem.speed or 1.0)
+    return VelocityFrame(automaton, rows, back, base, problem.cholesky.T, problem.speed or 1.0)
 
 
-def polytope(poly: C_Polyhedron, frame: Frame) -> Polytope:
+def polytope(poly: C_Polyhedron, frame: VelocityFrame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
     if not poly.is_bounded():
         raise ValueError("poly: is unbounded; wanted a polytope")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base.validation import Array, Options, integer, real, real_array
-from routh.identification.fit import Intervals, Objective, fit, intervals
+from routh.identification.fit import Intervals, ScoreObjective, fit, intervals
 from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, Values
 from routh.identification.scores import Errors, Scale, Scores, energy_scores, know_nothing, predicted
 
@@ -174,7 +174,7 @@ def identify(
         raise ValueError("noise: got None with a parameter 'noise'; wanted deviations that it multiplies")
     errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
-    objective = Objective(impacts, bounds, Scale.of(batch), errors, samples, options)
+    objective = ScoreObjective(impacts, bounds, Scale.of(batch), errors, samples, options)
     found = fit(objective, shares, scan=scan, iterations=iterations)
     ends = intervals(found, impacts.groups, draws=bootstrap, confidence=confidence, seed=seed, share=_SHARE)
     values = bounds.values(found.shares)

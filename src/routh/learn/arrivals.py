@@ -22,7 +22,7 @@ from routh.compiling import bound, kernel
 from routh.compiling.foreign import Foreign
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
 from routh.models.mujoco.pairs import gap_is_beyond_margin, overridden
-from routh.models.mujoco.rows import Seen, Tree, make_rows
+from routh.models.mujoco.rows import SeenStates, Tree, make_rows
 from routh.models.mujoco.states import Watcher, empty_made, empty_seen
 from routh.models.robot import Labels, distinct_names
 from routh.models.simultaneity import Simultaneity
@@ -280,7 +280,7 @@ def normal_speed(tree: Tree, contact: int, around: Around, motion: Motion) -> fl
 
 
 @kernel
-def take_contacts(around: Around, seen: Seen) -> None:
+def take_contacts(around: Around, seen: SeenStates) -> None:
     """Copy the contacts of a state side by side, with their distances to where MuJoCo's force begins."""
     for contact in range(seen.first[1]):
         seen.dist[contact] = around.dist[contact] - around.includemargin[contact]

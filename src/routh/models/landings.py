@@ -118,7 +118,7 @@ _WALL = -0.5  # cosine between a normal and gravity from which the ground is a w
 _PARALLEL = math.cos(0.01)  # of the angle (rad) between normals up to which the ground is one plane
 
 
-class Seen(NamedTuple):
+class SeenContacts(NamedTuple):
     """Contacts of a body with what does not move; arrays, since there are many states."""
 
     names: Sequence[str]  # (k,) "geom2/geom1"
@@ -132,13 +132,13 @@ class Seen(NamedTuple):
     time_constant: Array  # (k,) s, of the contacts' springs; NaN where nothing is known
     damping_ratio: Array  # (k,) likewise
 
-    def take(self, kept: np.ndarray) -> Seen:
+    def take(self, kept: np.ndarray) -> SeenContacts:
         """Some of the contacts, which get distinct names."""
         if kept.all():
             return self._replace(names=distinct_names(self.names))
         rows = np.flatnonzero(kept).tolist()
         names, geoms = [self.names[k] for k in rows], [self.geoms[k] for k in rows]
-        return Seen(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
+        return SeenContacts(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +172,7 @@ class Touchdown:
     M: Array  # (nv, nv)
     v: Array  # (nv,) before
     basis: Array  # (nv of the robot, nv)
-    seen: Seen  # all contacts with the ground within reach
+    seen: SeenContacts  # all contacts with the ground within reach
     points: Array  # (nc, 3) m, world: where the body will touch, on the body
     root: RootMotion
     load: Load
@@ -288,7 +288,7 @@ def held_touchdown(
     M: Array,
     qvel: Array,
     root: RootMotion,
-    seen: Seen,
+    seen: SeenContacts,
     *,
     reach: float,
     load: Load,

@@ -76,7 +76,7 @@ class Moving(Protocol):
 
 
 @runtime_checkable
-class Mechanism(Protocol):
+class ShownMechanism(Protocol):
     """A robot or a planar system that can be shown and placed."""
 
     title: str

@@ -15,7 +15,7 @@ from routh.cli.output import Output
 from routh.cli.robots import RobotFile, advising, is_robot, refuse_changes, refuse_without_robot
 
 if TYPE_CHECKING:
-    from routh.view.mechanism import Mechanism
+    from routh.view.mechanism import ShownMechanism
 
 
 def start_of(
@@ -63,7 +63,7 @@ def run_view(
 
 def mechanism_of(
     source: str, start: dict[str, float], robot: RobotFile, body: str | None = None
-) -> Mechanism:
+) -> ShownMechanism:
     """What the command line asks to be shown."""
     from routh.view.session import as_mechanism
 

@@ -23,7 +23,7 @@ from routh.models.mujoco.engine import (
     switched_off,
 )
 from routh.models.mujoco.features import BOUNCES, SIMULATE, STEPS, notes_on, refusal_of, refuse
-from routh.models.mujoco.ground import Ground, Limits
+from routh.models.mujoco.ground import Ground, JointEnds
 from routh.models.mujoco.pairs import pairs_within_trees
 from routh.models.mujoco.springs import Springs
 from routh.models.mujoco.touches import (
@@ -123,7 +123,7 @@ class MujocoModel(WithImpacts):
         count = limits and not switched_off(model, "LIMIT", "CONSTRAINT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
-        limited_ends = Limits(
+        limited_ends = JointEnds(
             np.array([joint.qpos for joint, _ in ends], dtype=np.int64),
             np.array([joint.dof for joint, _ in ends], dtype=np.int64),
             np.array([(1.0, -1.0)[side] for _, side in ends]),

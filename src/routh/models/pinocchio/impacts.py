@@ -13,7 +13,7 @@ from routh.base.validation import Array, integer, real, real_array
 from routh.models.pinocchio.files import engine
 from routh.models.pinocchio.points import (
     UP,
-    Placed,
+    PlacedPoint,
     Points,
     Touching,
     as_points,
@@ -146,7 +146,7 @@ class Surroundings(NamedTuple):
     model: Model
     data: Data
     ground: float | None
-    points: tuple[Placed, ...]
+    points: tuple[PlacedPoint, ...]
     geometry: GeometryModel
     mu: float | Mapping[str, float]
 

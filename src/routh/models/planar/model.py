@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.planar.bodies import Body, Contact, Free, FreePoint
-from routh.models.planar.kinematics import Complex, ContactKinematics, PlanarArrays, Tree, planar_arrays
+from routh.models.planar.kinematics import BodyTree, Complex, PlanarArrays, PlanarKinematics, planar_arrays
 
 GRAVITY = (0.0, -9.81)  # m/s^2
 
@@ -40,7 +40,7 @@ class PlanarModel(WithImpacts):
         gravity: ArrayLike = GRAVITY,
         actuated: Sequence[str] | None = None,
     ) -> None:
-        tree = Tree(bodies)
+        tree = BodyTree(bodies)
         self.bodies = tree.bodies
         self.coordinates = tuple(tree.coordinates)
         self.nq = self.nv = tree.nv
@@ -61,7 +61,7 @@ class PlanarModel(WithImpacts):
         self._offsets = np.array([tree.frames[body.name].offset for body in bodies])
         self.definitions = tuple(contacts)
         self.contacts: tuple[ContactInfo, ...] = tuple(contact.info for contact in contacts)
-        self._touch = ContactKinematics(tree, contacts)
+        self._touch = PlanarKinematics(tree, contacts)
 
     @cached_property
     def arrays(self) -> PlanarArrays:
