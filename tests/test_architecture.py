@@ -47,6 +47,15 @@ LONG_FILES: dict[str, int] = {}
 WIDE_ROOMS: dict[str, int] = {}  # room -> positional parameters that a function may have there
 MOST_LINES, MOST_PARAMETERS = 700, 9
 MOST_ANY = 90  # how often the package may say Any
+GLUED: dict[str, int] = {"kernels": 36}  # room -> docstrings that begin in the middle of a sentence
+# Class names that are defined more than once: in kernels, or public in each place.
+SHARED = {"Answer", "Body", "Course", "Draw", "Entry", "Motion", "PlaneContact", "Record", "Room", "Scratch"}
+SHARED |= {"Seen", "Settings", "Verdict"}
+# A docstring that begins so reads on from the name above it, which help and the reference do not always show.
+MIDDLES = re.compile(
+    r"(Of|In|With|By|From|As|For|To|On|At|And|Or|Also|Into|Until|Through|Against|Beside|Between|Without|Over|Per"
+    r"|Where|When|While|That|Those|Then|So|Itself|Relative|Under|Instead|Inside)\b|One \w+\.$|\([^)]*\)"
+)
 
 
 def imports_of(path: Path) -> list[str]:
@@ -174,6 +183,32 @@ def test_any_stands_only_where_a_foreign_type_has_none():
     """Keywords that are passed on, SciPy's matrices, Matplotlib's options; never for a type that exists."""
     found = {MODULES[path]: len(re.findall(r"\bAny\b", path.read_text())) for path in FILES}
     assert sum(found.values()) <= MOST_ANY, {module: count for module, count in found.items() if count}
+
+
+def test_docstrings_stand_by_themselves():
+    """They begin with a verb or a noun: "Number of cores", not "Of the processor that this may use."."""
+    glued: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node) or ""
+                if MIDDLES.match(text.partition("\n\n")[0]):
+                    room = path.relative_to(PACKAGE).parts[0]
+                    glued.setdefault(room, []).append(f"{MODULES[path]}: {text.splitlines()[0]}")
+    assert [line for room in glued if room not in GLUED for line in glued[room]] == []
+    for room, most in GLUED.items():
+        assert len(glued.get(room, [])) <= most, glued[room]
+
+
+def test_one_name_is_one_class():
+    """Whoever searches for a class finds one."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(MODULES[path])
+    shared = {name: modules for name, modules in places.items() if len(modules) > 1}
+    assert shared.keys() <= SHARED, {name: shared[name] for name in shared.keys() - SHARED}
 
 
 def test_every_public_name_resolves_and_is_documented():

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from routh.base import features
 from routh.cli.app import app
-from routh.cli.robots import Placed, parse_values, refuse_without_robot
+from routh.cli.robots import Placement, parse_values, refuse_without_robot
 from routh.models import UnrepresentedWarning, landing
 
 mujoco = pytest.importorskip("mujoco")
@@ -90,7 +90,7 @@ def test_values():
     with pytest.raises(ValueError, match=r"--qvel: got '2:x'"):
         parse_values("--qvel", "2:x")
     with pytest.raises(ValueError, match="--ground"):
-        refuse_without_robot("a.npz", Placed(ground=0.5))
+        refuse_without_robot("a.npz", Placement(ground=0.5))
 
 
 def test_a_state_from_a_file(crate, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 import routh
 from routh.identification import MeasuredImpacts, identify, score_impacts, scores_table
-from routh.identification.fit import Objective
+from routh.identification.fit import ScoreObjective
 from routh.identification.impacts import Bounds
 from routh.identification.scores import Errors, Scale, draw, know_nothing
 
@@ -50,7 +50,7 @@ def objective_of(impacts, ranges, *, samples=16, noise=NOISE):
     bounds = Bounds.of(ranges)
     batch = impacts.batch(bounds.values(np.full(len(ranges), 0.5)))
     errors = Errors(np.full(batch.nv, noise), (len(impacts), samples, batch.nv), 0)
-    return Objective(impacts, bounds, Scale.of(batch), errors, samples, {"seed": 0})
+    return ScoreObjective(impacts, bounds, Scale.of(batch), errors, samples, {"seed": 0})
 
 
 def differences(objective, shares, step=1e-6):

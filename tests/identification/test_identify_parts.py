@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from routh.identification import MeasuredImpacts, TossedBox, TossedModel, identify
-from routh.identification.fit import Fit, Objective, curvatures_along, intervals
+from routh.identification.fit import Fit, ScoreObjective, curvatures_along, intervals
 from routh.identification.impacts import Bounds
 from routh.identification.scores import Errors, Scale, assess, energy_scores, score_slopes
 from routh.models.base import State
@@ -183,7 +183,7 @@ def test_slopes_of_tossed_boxes_are_those_of_their_scores():
     bounds = Bounds.of({**ranges, "mass": (0.3, 0.5), "centre_x": (-0.005, 0.005)})
     batch = impacts.batch(bounds.values(np.full(6, 0.5)))
     errors = Errors(np.zeros(6), (5, 4, 6), 0)
-    objective = Objective(impacts, bounds, Scale.of(batch), errors, 4, {"seed": 0, "tolerance": 1e-10})
+    objective = ScoreObjective(impacts, bounds, Scale.of(batch), errors, 4, {"seed": 0, "tolerance": 1e-10})
     shares = np.array([0.31, 0.42, 0.37, 0.45, 0.4, 0.6])
     _, slopes = objective.slopes(shares)
     for k in range(6):

@@ -7,7 +7,7 @@ import pytest
 
 from routh.cli import run_command as main
 from routh.reproduce.runner import load
-from routh.reproduce.verdicts import PAPERS, Finding, Statement, Verdict, run, statements
+from routh.reproduce.verdicts import PAPERS, Finding, Statement, StatementVerdict, run, statements
 
 ALL = [(paper, one) for paper, said in statements().items() for one in said]
 QUICK = sorted({one.check for _, one in ALL if one.check and not one.ran})
@@ -34,8 +34,8 @@ def test_the_disks_only_come_to_rest():
 
 def test_what_is_not_computed_is_proved_and_says_where():
     for _, one in ALL:
-        assert bool(one.check) != (one.verdict is Verdict.PROVED), one
-        assert one.proof or one.verdict not in (Verdict.PROVED, Verdict.IMPOSSIBLE), one
+        assert bool(one.check) != (one.verdict is StatementVerdict.PROVED), one
+        assert one.proof or one.verdict not in (StatementVerdict.PROVED, StatementVerdict.IMPOSSIBLE), one
         assert one.rests_on, one
 
 
@@ -50,7 +50,9 @@ def test_what_shows_a_statement_is_there(paper):
 
 def test_what_does_not_plainly_work_says_why():
     assert len(ALL) > 150
-    assert all(one.because for _, one in ALL if one.verdict not in (Verdict.WORKS, Verdict.PROVED))
+    assert all(
+        one.because for _, one in ALL if one.verdict not in (StatementVerdict.WORKS, StatementVerdict.PROVED)
+    )
     assert len({(paper, one.where, one.says) for paper, one in ALL}) == len(ALL)
 
 
@@ -72,15 +74,15 @@ def test_the_command_lists_them_and_nothing_else(monkeypatch, capsys):
     code, found = listed(monkeypatch, capsys, "--list")
     assert not code
     assert len(found) == len(ALL)
-    assert {one["verdict"] for one in found} == {str(verdict) for verdict in Verdict}
+    assert {one["verdict"] for one in found} == {str(verdict) for verdict in StatementVerdict}
     assert all(one["computed"] is None for one in found)
 
 
 def test_the_command_computes_them_and_fails_where_one_differs(monkeypatch, capsys):
-    right = Statement("(1)", "all is well", Verdict.WORKS, check="jw17.two_balls")
-    wrong = Statement("(2)", "all is ill", Verdict.REFUTED, check="jw17.two_balls", because="so")
+    right = Statement("(1)", "all is well", StatementVerdict.WORKS, check="jw17.two_balls")
+    wrong = Statement("(2)", "all is ill", StatementVerdict.REFUTED, check="jw17.two_balls", because="so")
     dated = Statement(
-        "(3)", "it is long", Verdict.OPEN, check="jw17.two_balls", because="so", ran="2026-11-19"
+        "(3)", "it is long", StatementVerdict.OPEN, check="jw17.two_balls", because="so", ran="2026-11-19"
     )
     for said, status in (((right, dated), 0), ((right, wrong), 1)):
         monkeypatch.setattr("routh.reproduce.reporting.statements", lambda said=said: {"JW17": said})

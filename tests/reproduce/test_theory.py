@@ -8,6 +8,7 @@ import routh
 from problems import colliding, cone_generators, problems, random_problem
 from routh import laws, sampling
 from routh.problem.pointedness import pointedness
+from routh.reproduce import theory
 from routh.reproduce.unique import uniqueness
 
 
@@ -32,24 +33,24 @@ def test_lemma_2_bounds_the_duration_of_rouths_method():
     for _ in range(200):
         problem = colliding(random_problem(rng, nt=1, nc=1, mu=rng.choice([0.0, 0.2, 1.0, 5.0])))
         result = laws.SingleContact()(problem)
-        assert result.impulse[0, 0] <= sampling.single_contact_kappa(problem) * problem.speed * (1.0 + 1e-9)
+        assert result.impulse[0, 0] <= theory.single_contact_kappa(problem) * problem.speed * (1.0 + 1e-9)
 
 
 def test_theorem_8_bounds_the_number_of_steps():
     for name in ("rocking-block", "compass-gait", "box-wall"):
         system = routh.systems.get(name)
-        bound = sampling.termination_bound(system.problem, step=system.paper.step, probability=0.999)
+        bound = theory.termination_bound(system.problem, step=system.paper.step, probability=0.999)
         outcomes = routh.sample(system.problem, 64, step=system.paper.step, method="algorithm1")
         assert outcomes.steps.max() < bound < 10_000
 
 
 def test_lemma_1_counts():
     # one cell: one sample is enough; two cells in one dimension: 1 - 2 (1/2)^N >= 1 - delta
-    assert sampling.dense_sample_count(step=1.0, lipschitz=0.5, dimension=1, epsilon=1.0, delta=0.1) == 1
-    assert sampling.dense_sample_count(
+    assert theory.dense_sample_count(step=1.0, lipschitz=0.5, dimension=1, epsilon=1.0, delta=0.1) == 1
+    assert theory.dense_sample_count(
         step=1.0, lipschitz=1.5, dimension=1, epsilon=1.0, delta=0.1
     ) == math.ceil(math.log2(20))
-    count = sampling.dense_sample_count(step=0.3, lipschitz=2.0, dimension=2, epsilon=0.1, delta=0.05)
+    count = theory.dense_sample_count(step=0.3, lipschitz=2.0, dimension=2, epsilon=0.1, delta=0.05)
     cells = math.ceil(0.3 * 2.0 * math.sqrt(2) / 0.1) ** 2
     assert cells * (1.0 - 1.0 / cells) ** count <= 0.05 < cells * (1.0 - 1.0 / cells) ** (count - 1)
 
@@ -57,7 +58,7 @@ def test_lemma_1_counts():
 def test_lemma_1_is_kept_by_an_experiment():
     """Uniform samples of a square do form an epsilon-net as often as promised."""
     epsilon, delta = 0.25, 0.1
-    n = sampling.dense_sample_count(step=1.0, lipschitz=1.0, dimension=2, epsilon=epsilon, delta=delta)
+    n = theory.dense_sample_count(step=1.0, lipschitz=1.0, dimension=2, epsilon=epsilon, delta=delta)
     rng = np.random.default_rng(0)
     grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 21)] * 2), -1).reshape(-1, 2)
     missed = 0
@@ -71,12 +72,12 @@ def test_lemma_1_is_kept_by_an_experiment():
 def test_counts_of_the_whole_approximation():
     """HP23 (171) is Lemma 1 for N m dimensions and the constant L^N; it is astronomically large."""
     arguments = {"step": 0.3, "max_steps": 2, "contacts": 2, "net": 0.1, "delta": 0.05}
-    direct = sampling.dense_sample_count(step=0.3, lipschitz=1.5**2, dimension=4, epsilon=0.1, delta=0.05)
-    assert sampling.approximation_sample_count(lipschitz=1.5, **arguments) == direct
-    paper = sampling.approximation_sample_count(**{**arguments, "max_steps": 10}, lipschitz=1.5)
+    direct = theory.dense_sample_count(step=0.3, lipschitz=1.5**2, dimension=4, epsilon=0.1, delta=0.05)
+    assert theory.approximation_sample_count(lipschitz=1.5, **arguments) == direct
+    paper = theory.approximation_sample_count(**{**arguments, "max_steps": 10}, lipschitz=1.5)
     assert paper > 10**30
     with pytest.raises(ValueError, match="too large"):
-        sampling.approximation_sample_count(**{**arguments, "max_steps": 10_000}, lipschitz=3.0)
+        theory.approximation_sample_count(**{**arguments, "max_steps": 10_000}, lipschitz=3.0)
 
 
 def test_psi_bounds_the_closing_step():
@@ -168,10 +169,10 @@ def test_the_blocks_step_magnifies_by_lemma_7s_constant_and_no_more():
 
 def test_theorem_9_has_numbers_and_they_are_hopeless():
     block = routh.systems.impact("rocking-block")
-    bound = sampling.net_bound(block, step=0.3, epsilon=0.1, max_steps=2)
+    bound = theory.net_bound(block, step=0.3, epsilon=0.1, max_steps=2)
     assert 0.0 < bound.net <= 0.1 / 3
     assert bound.log10_runs > 16
-    runs = sampling.approximation_sample_count(
+    runs = theory.approximation_sample_count(
         step=0.3, lipschitz=bound.lipschitz, max_steps=2, contacts=2, net=0.01, delta=0.05
     )
     assert runs == pytest.approx(2e16, rel=0.05)
@@ -188,18 +189,16 @@ def test_theorem_9_has_numbers_and_they_are_hopeless():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda p: sampling.termination_bound(p, step=0.0), "step: got 0.0; wanted a finite number > 0"),
-        (lambda p: sampling.termination_bound(p, step=1.0, probability=1.5), "probability: got 1.5"),
-        (lambda p: sampling.single_contact_kappa(p, "Z"), "contact: got 'Z'"),
+        (lambda p: theory.termination_bound(p, step=0.0), "step: got 0.0; wanted a finite number > 0"),
+        (lambda p: theory.termination_bound(p, step=1.0, probability=1.5), "probability: got 1.5"),
+        (lambda p: theory.single_contact_kappa(p, "Z"), "contact: got 'Z'"),
         (lambda p: uniqueness(p, trials=-1), "trials: got -1; wanted an integer >= 0"),
         (
-            lambda p: sampling.dense_sample_count(
-                step=1.0, lipschitz=1.0, dimension=0, epsilon=0.1, delta=0.1
-            ),
+            lambda p: theory.dense_sample_count(step=1.0, lipschitz=1.0, dimension=0, epsilon=0.1, delta=0.1),
             "dimension: got 0; wanted an integer >= 1",
         ),
         (
-            lambda p: sampling.dense_sample_count(
+            lambda p: theory.dense_sample_count(
                 step=1.0, lipschitz=1.0, dimension=1, epsilon=0.1, delta=np.nan
             ),
             "delta: got nan",

@@ -7,7 +7,7 @@ from routh import systems
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import scaled_pieces
 from routh.sampling.settings import make_settings
-from routh.sampling.status_sequences import APART, STICK, Polisher, Program, farthest, is_farthest
+from routh.sampling.status_sequences import APART, STICK, Polisher, StatusProgram, farthest, is_farthest
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_statuses_that_no_solution_has_give_none(polisher):
     cost = np.ones(4)
     # from zero slip, A alone cannot slide forwards: friction 1 holds it
     for sequence in (((1, APART),), ((STICK, APART),)):  # A alone makes B approach faster: it does not end
-        program = Program(polisher.G, polisher.start, polisher.mu, sequence)
+        program = StatusProgram(polisher.G, polisher.start, polisher.mu, sequence)
         assert farthest(program, cost) is None
 
 
@@ -47,7 +47,7 @@ def test_multipliers_know_whether_a_sample_is_the_farthest_of_its_kind():
     answers = []
     for sample in range(40):
         walk = polisher.walk(scaled_pieces(rows, settings, sample, friction="cone", facets=None))
-        program = Program(polisher.G, polisher.start, polisher.mu, walk.sequence)
+        program = StatusProgram(polisher.G, polisher.start, polisher.mu, walk.sequence)
         for direction in (problem.Jn[0], -problem.Jt[0, 0], problem.Jt[1, 0]):
             cost = direction @ problem.response * np.repeat(problem.scaling.impulse, 2)
             best = farthest(program, cost)

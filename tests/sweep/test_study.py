@@ -15,7 +15,7 @@ import sweep_points
 from routh import sweep
 from routh.sweep import chunks
 from routh.sweep.driver import InProcess, Processes, Progress, make_executor
-from routh.sweep.manifest import Plan
+from routh.sweep.manifest import StudyPlan
 
 pytest.importorskip("xarray")
 OVER = {"mu": [0.1, 0.3, 0.6], "speed": [0.5, 1.0]}
@@ -62,8 +62,8 @@ def test_a_study_from_beginning_to_end(tmp_path):
 def test_a_plan_is_read_once_whatever_its_length(tmp_path, monkeypatch):
     """Long axes took a quarter of a second for each chunk, and chunks were made small for it."""
     read = []
-    from_data = Plan.from_data
-    monkeypatch.setattr(Plan, "from_data", lambda data: read.append(1) or from_data(data))
+    from_data = StudyPlan.from_data
+    monkeypatch.setattr(StudyPlan, "from_data", lambda data: read.append(1) or from_data(data))
     monkeypatch.setattr(chunks, "_PLANS", {})
     study = fixed_size(made(tmp_path / "s"), 1)
     study.run("here")

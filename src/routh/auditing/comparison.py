@@ -62,7 +62,7 @@ class Comparison:
 
     @property
     def problem(self) -> ImpactProblem:
-        """The impact."""
+        """The impact that the samples and the laws answer."""
         return self.outcomes.problem
 
 
@@ -73,7 +73,7 @@ def compare(
     enumerated: int = ENUMERATED_CONTACTS,
     **options: Unpack[SampleOptions],
 ) -> Comparison:
-    """Beside samples of an impact: the ways there, both sequences, and the simultaneous solutions.
+    """Compare samples of an impact with the ways there, both sequences, and the simultaneous solutions.
 
     The ways are those of the first samples of ``outcomes``, drawn again with its own settings; options
     (device, threads) go to `routh.sample`. The laws have the friction of the samples; they are inelastic, so
@@ -181,7 +181,7 @@ class LawAnswer:
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The law's answer and its audit in one sentence."""
         if self.audit is None:
             return self.why
         return "is an outcome: its path is a solution" if self.proved else self.audit.verdict
@@ -196,7 +196,7 @@ class LawAudit(Drawable):
 
     @property
     def problem(self) -> ImpactProblem:
-        """The impact."""
+        """The impact that the laws were asked about."""
         return self.outcomes.problem
 
     @property

@@ -57,7 +57,7 @@ class Broken:
 
 @dataclass(frozen=True, eq=False)
 class Audit(Drawable):
-    """Where a velocity after lies relative to the set of outcomes; distances in the kinetic-energy norm."""
+    """Position of a velocity after relative to the set of outcomes; distances in the kinetic-energy norm."""
 
     problem: ImpactProblem = field(repr=False)
     v_after: Array = field(repr=False)  # (nv,)
@@ -81,7 +81,7 @@ class Audit(Drawable):
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
+        """The findings in one sentence."""
         if self.broken:
             return "breaks: " + ", ".join(map(str, self.broken))
         if self.proved is not None:

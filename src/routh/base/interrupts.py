@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 def wait_for(futures: Sequence[Future[Result]]) -> None:
-    """Until all of them are done; an interrupt is raised at once."""
+    """Wait until all of the futures are done; an interrupt is raised at once."""
     while wait(futures, timeout=_TURN).not_done:
         pass
 
@@ -60,7 +60,7 @@ def while_listening(work: Callable[[], Result]) -> Result:
 
 
 def ignore() -> None:
-    """From now on this process does not hear of it."""
+    """Ignore interrupts in this process from now on."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

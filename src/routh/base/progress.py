@@ -15,7 +15,7 @@ PATIENCE = 1.0  # s: shorter calls show nothing
 _EVERY = 0.2  # s between two pictures of a bar
 
 
-class Shown(Protocol):
+class ShownHtml(Protocol):
     """What a cell shows and can change later: IPython's display handle."""
 
     def update(self, obj: object) -> None:
@@ -28,15 +28,15 @@ def in_notebook() -> bool:
     return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
 
 
-def show(html: str) -> Shown:
+def show(html: str) -> ShownHtml:
     """Show HTML in the cell that runs now; needs no widgets."""
     from IPython.display import HTML, display
 
-    handle: Shown = display(HTML(html), display_id=True)
+    handle: ShownHtml = display(HTML(html), display_id=True)
     return handle
 
 
-def change(shown: Shown, html: str) -> None:
+def change(shown: ShownHtml, html: str) -> None:
     """Show other HTML in its place."""
     from IPython.display import HTML
 
@@ -59,7 +59,7 @@ def counted(total: int, what: str) -> Iterator[Callable[[int], None]]:
         yield lambda done: None
         return
     began = last = time.monotonic()
-    shown: Shown | None = None
+    shown: ShownHtml | None = None
 
     def tell(done: int) -> None:
         nonlocal shown, last

@@ -75,7 +75,7 @@ class Tabular(ABC):
         return {}
 
     def to_xarray(self) -> xarray.Dataset:
-        """All of it with named dimensions; units and meanings are attributes of the variables."""
+        """All of the result with named dimensions; units and meanings are attributes of the variables."""
         variables = {}
         for name, column in self._columns().items():
             attributes = {"units": column.units}

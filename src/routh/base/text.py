@@ -48,7 +48,7 @@ def for_html(text: object) -> str:
 
 
 def listed(names: Sequence[str], most: int, between: str = ", ") -> str:
-    """At most so many of the names, and how many more there are."""
+    """Names joined, at most ``most`` of them, and how many more there are."""
     more = len(names) - most
     return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 

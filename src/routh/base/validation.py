@@ -124,7 +124,7 @@ def free_memory() -> int:
 
 
 def deadline_of(budget: float | None) -> float:
-    """When a call with ``budget=`` (s, None: no limit) has to end, by the clock of `time.monotonic`."""
+    """Time by which a call with ``budget=`` (s, None: no limit) has to end, of `time.monotonic`."""
     return math.inf if budget is None else time.monotonic() + real("budget", budget, above=0.0)
 
 

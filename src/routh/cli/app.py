@@ -50,7 +50,7 @@ def list_systems(output: Output, name: options.SystemName = None) -> int:
 @command("run")
 def run(
     name: options.System,
-    request: options.Request,
+    request: options.SampleRequest,
     picture: options.PictureFile,
     output: Output,
     change: options.Change = None,
@@ -92,8 +92,8 @@ def impact(
             show_default=False,
         ),
     ],
-    request: options.Request,
-    placed: robots.Placed,
+    request: options.SampleRequest,
+    placed: robots.Placement,
     picture: options.PictureFile,
     output: Output,
     friction: robots.Friction = "cone",

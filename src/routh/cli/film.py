@@ -64,7 +64,7 @@ def animate_system(name: str, film: FilmRequest, out: Path, output: Output) -> i
 
 
 def frame_times(wanted: FilmRequest) -> Array:
-    """Of the frames, s; zero is the touch."""
+    """Times of the frames, s; zero is the touch."""
     from routh.viz.films import check_frames
 
     speed = real("pace", 0.2 if wanted.pace is None else wanted.pace, above=0.0)

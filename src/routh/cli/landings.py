@@ -144,7 +144,7 @@ def window_line(wider: RobotProblem, window: float, friction: str, seed: int) ->
 
 
 def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
-    """Where the robot was put, if the set is the right model there, and which joints were moved for it."""
+    """Tell how the robot was placed, if the set is the right model there, and which joints were moved."""
     word = "raised" if found.lifted > 0.0 else "lowered"
     body = f"{for_rich(found.body)} was " if found.body else ""
     output.say(

@@ -113,7 +113,7 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
 
 
 def place(out: Path | None, nowhere: bool, default: str, kinds: Sequence[str]) -> Path | None:
-    """Where a picture goes, checked by `output_file`; None where none is wanted."""
+    """Path of a picture, checked by `output_file`; None if none is wanted."""
     if out is not None and nowhere:
         raise ValueError("--out: given together with --no-picture; wanted only one of them")
     return None if nowhere else output_file(out or Path(default), kinds)
@@ -153,7 +153,7 @@ def refuse(settings: object, why: str) -> None:
 
 
 @dataclass(frozen=True)
-class Request:
+class SampleRequest:
     """How to sample."""
 
     samples: Annotated[
@@ -197,7 +197,7 @@ class Request:
 
 @dataclass(frozen=True)
 class PictureFile:
-    """Where the picture goes."""
+    """Options that say where the picture goes."""
 
     out: Annotated[
         Path | None,

@@ -1,4 +1,4 @@
-"""Where output goes: tables and JSON to stdout, progress to stderr and only for people."""
+"""Output of the commands: tables and JSON to stdout, progress to stderr and only for people."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Output:
 
     @contextmanager
     def _lines(self, told: Callable[[], str]) -> Iterator[None]:
-        """Where nobody watches a bar, as in a log file: a line every ten seconds, unless ``--quiet``."""
+        """Write a line every ten seconds where nobody watches a bar, as in a log file, unless ``--quiet``."""
         if self.quiet:
             yield
             return

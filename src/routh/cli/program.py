@@ -59,11 +59,11 @@ class _FlagsWithoutType:
 
 
 class _Command(_FlagsWithoutType, TyperCommand):  # type: ignore[misc]
-    """One command."""
+    """A command whose flags show no type in the help."""
 
 
 class _Group(_FlagsWithoutType, TyperGroup):  # type: ignore[misc]
-    """All of them; those of features come last, and are imported when they are asked for."""
+    """All commands; those of features come last, and are imported when they are asked for."""
 
     def list_commands(self, ctx: Foreign) -> list[str]:
         return [*dict.fromkeys([*super().list_commands(ctx), *features.entries("commands")])]

@@ -230,6 +230,6 @@ class MotionRequest:
     budget: options.Budget = None
 
     def place(self, name: str) -> Path | None:
-        """Where the picture or the film goes, checked before the work; None where none is wanted."""
+        """Path of the picture or the film, checked before the work; None if none is wanted."""
         kinds = (*options.PICTURES, *options.FILMS)
         return options.place(self.out, self.no_picture, f"{name}-motion.png", kinds)

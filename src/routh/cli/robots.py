@@ -1,6 +1,6 @@
 """Robots on the command line: which file, in what state, and the impact there.
 
-First the options: `RobotFile` and `Standing` (with `Placed`, which may land). Then ``routh impact
+First the options: `RobotFile` and `Standing` (with `Placement`, which may land). Then ``routh impact
 robot.xml``, the impact in a state or of a landing, and what is said where a state cannot be.
 """
 
@@ -99,7 +99,7 @@ class RobotFile:
         return self.state is not None or self.keyframe is not None
 
     def posture(self, model: MjModel) -> Options:
-        """Where a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
+        """Posture in which a landing starts: ``keyframe`` or ``qpos`` of `routh.models.landing`."""
         if self.state is None:
             return {"keyframe": self.keyframe}
         if self.keyframe is not None:
@@ -139,7 +139,7 @@ Friction = Annotated[
 
 @dataclass(frozen=True)
 class Standing(RobotFile):
-    """Where the robot is and how it moves, as given on the command line."""
+    """Options that say where the robot is and how it moves."""
 
     qpos: Annotated[
         str | None,
@@ -162,7 +162,7 @@ class Standing(RobotFile):
 
 
 @dataclass(frozen=True)
-class Placed(Standing):
+class Placement(Standing):
     """The same, or how it lands."""
 
     compare_windows: Annotated[
@@ -176,7 +176,7 @@ class Placed(Standing):
 
 
 def run_robot(
-    file: Path, placed: Placed, request: options.Request, place: Path | None, output: Output
+    file: Path, placed: Placement, request: options.SampleRequest, place: Path | None, output: Output
 ) -> int:
     """Sample the impact of a robot; the exit code."""
     from routh.cli.run import sample_and_show
@@ -282,7 +282,7 @@ def load_state(
     return model, mujoco.state(model, qpos=found.qpos, qvel=found.qvel if qvel is None else qvel)
 
 
-def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
+def robot_problem(file: Path, placed: Placement, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
     """The impact of a robot; what it cannot represent is told. If asked for, with three windows, too."""
     from routh.models import simultaneity
     from routh.models.mujoco.landings import spring_restitution
@@ -323,7 +323,7 @@ def robot_problem(file: Path, placed: Placed, output: Output) -> tuple[RobotProb
     return problem, wider
 
 
-def _later(model: MjModel, data: MjData, placed: Placed) -> list[str]:
+def _later(model: MjModel, data: MjData, placed: Placement) -> list[str]:
     """What of a state in which nothing approaches yet closes within a second, in one line."""
     later = state_problem(model, data, placed, window=_LATER)
     closing = zip(later.names, later.approaching, later.time_to_contact.tolist(), strict=True)
@@ -335,7 +335,7 @@ def _later(model: MjModel, data: MjData, placed: Placed) -> list[str]:
     return [f"{told}: --window {1.1 * times[first]:.2g} counts it."]
 
 
-def _window(placed: Placed) -> float:
+def _window(placed: Placement) -> float:
     from routh.models.simultaneity import WINDOW
 
     return WINDOW if placed.window is None else placed.window

@@ -24,7 +24,7 @@ from routh.base.validation import Array, Options
 from routh.cli import options, tables
 from routh.cli.changes import parse_changes
 from routh.cli.exits import Exit
-from routh.cli.options import Request
+from routh.cli.options import SampleRequest
 from routh.cli.output import Output, notes_shown, plain_table
 from routh.cli.tables import tell_nothing_approaches, terminal_picture
 from routh.compiling import compile_seconds
@@ -47,7 +47,9 @@ EXACT_SECONDS = 60.0  # for the exact set
 _MOST_COLUMNS = 6  # of velocities in a table of vertices: more would be cut off in 80 characters
 
 
-def run_system(name: str, changes: list[str], request: Request, place: Path | None, output: Output) -> int:
+def run_system(
+    name: str, changes: list[str], request: SampleRequest, place: Path | None, output: Output
+) -> int:
     """Sample a named system; the exit code."""
     if name not in systems.names() and Path(name).is_file():
         raise ValueError(f"name: got a file; wanted the name of a system (for a file: routh impact {name!r})")
@@ -65,7 +67,7 @@ def run_system(name: str, changes: list[str], request: Request, place: Path | No
 
 
 def run_file(
-    file: Path, request: Request, place: Path | None, output: Output, max_bytes: int | None = None
+    file: Path, request: SampleRequest, place: Path | None, output: Output, max_bytes: int | None = None
 ) -> int:
     """Sample the impact in a file, of ``max_bytes`` at most; the exit code."""
     title = f"[bold cyan]{for_rich(file)}[/bold cyan]"
@@ -74,7 +76,7 @@ def run_file(
 
 
 def default_samples(problem: ImpactProblem) -> int:
-    """Fewer where a step costs more: its cost grows with the cube of its contacts, and in space by ten."""
+    """Number of samples, fewer where a step costs more: by the cube of its contacts, and in space by ten."""
     share = min(1.0, (CHEAP_CONTACTS[problem.nt] / problem.nc) ** 3)
     return max(int(SAMPLES[problem.nt] * share), 256)
 
@@ -83,7 +85,7 @@ def sample_and_show(
     problem: ImpactProblem,
     title: str,
     source: str,
-    request: Request,
+    request: SampleRequest,
     place: Path | None,
     output: Output,
     *,
@@ -139,7 +141,7 @@ def sample_and_show(
     return Exit.DONE if answer.enough else Exit.TOO_FEW_SOLVED
 
 
-def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Outcomes, float]:
+def _drawn(problem: ImpactProblem, request: SampleRequest, output: Output) -> tuple[Outcomes, float]:
     """The samples, and how long drawing them took, s: without what is compiled or loaded for it before."""
     n = default_samples(problem) if request.samples is None else request.samples
     shared = ("seed", "friction", "device", "threads", "budget")
@@ -158,7 +160,7 @@ def _drawn(problem: ImpactProblem, request: Request, output: Output) -> tuple[Ou
         return outcomes, time.perf_counter() - start - (compile_seconds() - compiled)
 
 
-def _show(shown: Comparison, request: Request, output: Output) -> None:
+def _show(shown: Comparison, request: SampleRequest, output: Output) -> None:
     """The tables, and the picture in the terminal."""
     if shown.outcomes.solved.any():
         output.show(tables.mode_table(shown.outcomes, request.merge))

@@ -218,7 +218,7 @@ def _tell(start: Start, bundle: Bundle, verdicts: list[Verdict] | None, output: 
 
 
 def _end(one: Trajectory) -> str:
-    """When and why a motion ended."""
+    """Time at which a motion ended, and why."""
     last = one.events[-1] if one.events else None
     if one.ok:
         return f"{one.t[-1]:.4g} s, the end"
@@ -241,7 +241,7 @@ def _event_table(one: Trajectory) -> Table:
 
 
 def _energy(one: Trajectory, index: int) -> str:
-    """In J; what is rounding beside the motion's largest is none."""
+    """Kinetic energy in J; what is rounding beside the motion's largest is none."""
     if "kinetic" not in one.energies:
         return ""
     kinetic = one.energies["kinetic"]
@@ -249,7 +249,7 @@ def _energy(one: Trajectory, index: int) -> str:
 
 
 def _energies(one: Trajectory, event: Event) -> str:
-    """Before an impact and after it."""
+    """Kinetic energies before an impact and after it."""
     index = min(event.index, len(one) - 1)
     if not event.kind.startswith("impact"):
         return _energy(one, index)

@@ -30,7 +30,7 @@ class Varied:
 
     @classmethod
     def from_text(cls, text: str) -> Varied:
-        """Of ``NAME=LOW:HIGH``."""
+        """Parse ``NAME=LOW:HIGH``."""
         name, _, ends = text.partition("=")
         try:
             low, high = (real("--smallest", float(end)) for end in ends.split(":"))
@@ -50,7 +50,7 @@ class Varied:
             return spread(model, landed.body, value), landed
         return model, replace(landed, joint=[*(landed.joint or ()), f"{self.name}={value!r}"])
 
-    def least(self, is_go: Callable[[float, int], bool]) -> Found:
+    def least(self, is_go: Callable[[float, int], bool]) -> Smallest:
         """The smallest value from which on it is a go with all seeds; TimeoutError ends the search."""
         from routh.robust.least import least_share
 
@@ -66,12 +66,12 @@ class Varied:
         try:
             least_share(holds, _WIDTH)
         except TimeoutError:
-            return Found(self, min(good, default=None), False)
-        return Found(self, min(good, default=None), True)
+            return Smallest(self, min(good, default=None), False)
+        return Smallest(self, min(good, default=None), True)
 
 
 @dataclass(frozen=True)
-class Found:
+class Smallest:
     """What came of the search."""
 
     varied: Varied
@@ -80,7 +80,7 @@ class Found:
 
     @property
     def sentence(self) -> str:
-        """In one line."""
+        """The result in one line."""
         name, high = self.varied.name, self.varied.high
         of = "times the file's" if name == SPAN else "rad (m for slides)"
         late = "" if self.whole else "PARTIAL: in the time of --budget "

@@ -274,7 +274,7 @@ def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, 
 
 
 def terminal_picture(shown: Comparison, console: Console) -> RenderableType:
-    """Where the impact ends, in the two contact velocities that tell most: no package is needed for it."""
+    """Outcomes in characters, in the two contact velocities that tell most: no package is needed."""
     problem, outcomes = shown.problem, shown.outcomes
     panel = telling_panel(problem, known(shown))
     width = max(min(WIDTH, console.width - 14), 20)

@@ -19,7 +19,7 @@ from routh.cli.landings import Landed, make_landing, tell_place
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import TipRequest
 from routh.cli.robots import RobotFile, advising, tell_keyframes
-from routh.cli.smallest import Found, Varied
+from routh.cli.smallest import Smallest, Varied
 from routh.robust.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """Of all headings: without some of them it is no go."""
+        """Verdict over all headings; a go needs all of them."""
         whole = self.looked_at == self.of or self.tip.verdict is Verdict.NO_GO
         return self.tip.verdict if whole else Verdict.PARTIAL
 
@@ -134,7 +134,7 @@ def smallest(
     robot: RobotFile,
     request: TipRequest,
     deadline: float,
-) -> Found:
+) -> Smallest:
     """The smallest value that is a go, with other seeds, too."""
 
     def is_go(value: float, seed: int) -> bool:

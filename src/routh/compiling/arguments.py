@@ -1,11 +1,11 @@
 """How arguments come from Python: through its buffer protocol and its numbers, nothing that only NumPy knows.
 
-`pack` is a kernel that Python calls with a tuple and the address of a `Room`. It goes through the tuple, and
-the tuples in it, and writes down what everything is (*keys*: the address of its type; of a tuple the length,
-too; of an array the letter of its elements, the axes and whether it is dense) and what a kernel needs of it
-(*words*: a number, or the address of an array, its lengths and, unless it is dense, its strides). Keys tell
-which code is meant: nothing is looked at one by one in Python, which would take longer than many a kernel.
-Everything that it calls is in Python's stable ABI (3.11 and later), ``Py_buffer`` too.
+`pack` is a kernel that Python calls with a tuple and the address of a `CallRoom`. It goes through the tuple,
+and the tuples in it, and writes down what everything is (*keys*: the address of its type; of a tuple the
+length, too; of an array the letter of its elements, the axes and whether it is dense) and what a kernel needs
+of it (*words*: a number, or the address of an array, its lengths and, unless it is dense, its strides). Keys
+tell which code is meant: nothing is looked at one by one in Python, which would take longer than many a
+kernel. Everything that it calls is in Python's stable ABI (3.11 and later), ``Py_buffer`` too.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def append_buffer(room: Foreign, value: int, place: int) -> None:
     PyBuffer_Release(place)
 
 
-class Room:
+class CallRoom:
     """Memory for the words and keys of one call; its results are written over the keys."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ FORGOTTEN = 60 * DAY  # without use, after which a file goes when another one is
 
 
 def folder() -> Path:
-    """Where compiled kernels are kept: ``ROUTH_CACHE_DIR``, or ``routh`` in the user's folder for caches."""
+    """Folder of compiled kernels: ``ROUTH_CACHE_DIR``, or ``routh`` in the user's folder for caches."""
     given = os.environ.get("ROUTH_CACHE_DIR")
     if given:
         return Path(given)
@@ -116,7 +116,7 @@ def say_once(text: str) -> None:
 
 @cache
 def digest_of_translator() -> str:
-    """Of the sources that make code from kernels."""
+    """Digest of the sources that make code from kernels."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -124,7 +124,7 @@ def digest_of_translator() -> str:
 
 
 def digest_of(kernel: Foreign, known: dict[Foreign, str] | None = None) -> str:
-    """Of all that the code of a kernel depends on, whatever its arguments are.
+    """Digest of all that the code of a kernel depends on, whatever its arguments are.
 
     Its own code with all constants that it names, and the same of every kernel that it calls.
     """
@@ -166,6 +166,6 @@ def _described(value: Foreign, names: tuple[str, ...], known: dict[Foreign, str]
 
 
 def name_of(value: Foreign) -> str:
-    """Where a class, a function or a module is found."""
+    """Module and name of a class or a function."""
     name = getattr(value, "__qualname__", getattr(value, "__name__", value))
     return f"{getattr(value, '__module__', '')}:{name}"

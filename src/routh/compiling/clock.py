@@ -1,4 +1,4 @@
-"""While something compiles: how long, and who wants to know. Loads no LLVM."""
+"""Clock of the compiler: how long it took, and who wants to know. Loads no LLVM."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def announced_to(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def compiling(name: str, *, kept: bool) -> Iterator[None]:
-    """Entered by the compiler: announces a function and measures its time. ``kept``: for later processes."""
+    """Announce a function that is compiled and measure its time. ``kept``: for later processes."""
     announcement = ANNOUNCEMENTS[kept]
     with _ONE_AT_A_TIME:
         began = time.perf_counter()

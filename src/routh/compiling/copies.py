@@ -62,7 +62,7 @@ class Interpreted:
         return faithful(self)
 
     def __call__(self, *arguments: Foreign) -> Foreign:
-        """Call it."""
+        """Call the function as plain Python on NumPy's numbers."""
         with np.errstate(all="ignore"):
             return self._plain(*typed(arguments, int))
 
@@ -71,7 +71,7 @@ class Interpreted:
         return functools.partial(self, *arguments)
 
     def is_ready(self, *arguments: Foreign) -> bool:
-        """True: nothing is compiled."""
+        """Always true: nothing is compiled."""
         return True
 
 
@@ -127,7 +127,7 @@ class _Powers(ast.NodeTransformer):
     """Every ``x ** k`` as a call."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        """Powers inside of it first."""
+        """Translate powers inside of it first."""
         self.generic_visit(node)
         if not isinstance(node.op, ast.Pow):
             return node
@@ -140,7 +140,7 @@ def _power(x: Foreign, k: Foreign) -> Foreign:
 
 
 def typed(value: Foreign, *kinds: type) -> Foreign:
-    """With NumPy's floats for Python's, and NumPy's numbers for these ``kinds``, in tuples too."""
+    """The value with NumPy's floats for Python's, and NumPy's numbers for these ``kinds``, in tuples too."""
     if type(value) in (float, *kinds):
         return np.float64(value) if type(value) is float else np.int64(value)
     if isinstance(value, tuple):

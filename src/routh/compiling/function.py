@@ -49,7 +49,7 @@ _CASTS = {int: "i", np.int64: "i", float: "f", bool: "b", np.uint64: "u", np.uin
 _INTRINSIC = (math.sqrt, math.sin, math.cos, math.ceil, math.floor)  # functions of LLVM
 
 
-class Again(Exception):
+class WriteAgain(Exception):
     """A variable turned out to need room, or another kind: no error, the function is written once more."""
 
 
@@ -116,7 +116,7 @@ class Function(Writer):
         elif name in self.knowledge.roomy:
             raise UntranslatableError(f"{name} is read before it is set")
         self.knowledge.roomy.add(name)
-        raise Again
+        raise WriteAgain
 
     def _bind(self, name: str, value: Value) -> None:
         """Set a variable."""
@@ -135,7 +135,7 @@ class Function(Writer):
         wider = common_kind(known.setdefault(name, kind), kind)
         if wider != known[name]:
             known[name] = wider
-            raise Again
+            raise WriteAgain
         return wider
 
     @contextmanager

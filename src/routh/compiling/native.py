@@ -23,7 +23,7 @@ import llvmlite.binding as llvm
 
 from routh.base.interrupts import while_listening
 from routh.compiling import cache as disk
-from routh.compiling.arguments import MOST, Room, kind_of_argument, pack, types_in
+from routh.compiling.arguments import MOST, CallRoom, kind_of_argument, pack, types_in
 from routh.compiling.clock import compiling
 from routh.compiling.foreign import Foreign, Plain
 from routh.compiling.program import Program
@@ -40,7 +40,7 @@ from routh.compiling.values import (
 EFFORT = 1  # of LLVM, of 3: more takes it up to three times as long, and code runs no faster
 _LINKING = threading.RLock()
 _LINKED: dict[str, Code] = {}  # by key
-_ROOMS: list[Room] = []  # for the words of a call; as many as there are calls at a time
+_ROOMS: list[CallRoom] = []  # for the words of a call; as many as there are calls at a time
 
 
 class Code(NamedTuple):
@@ -66,7 +66,7 @@ class Kernel:
         """Call it; what is compiled or read from disk for these types of arguments is so once."""
         if len(arguments) != self._arguments:
             arguments += defaults_after(self.py_func, len(arguments))
-        room = _ROOMS.pop() if _ROOMS else Room()
+        room = _ROOMS.pop() if _ROOMS else CallRoom()
         try:
             code = self.packed(arguments, room)
             code.run(room.words, room.results)
@@ -76,13 +76,13 @@ class Kernel:
 
     def bound(self, *arguments: Foreign) -> Callable[[], Foreign]:
         """The call with these arguments, which are looked at once: see `routh.compiling.bound`."""
-        room = Room()
+        room = CallRoom()
         code = self.packed(arguments + defaults_after(self.py_func, len(arguments)), room)
         call = partial(code.run, room.words, room.results)
         call.__dict__["kept"] = arguments, room  # as long as the call can be made
         return call
 
-    def packed(self, arguments: tuple[Foreign, ...], room: Room, *settings: int) -> Foreign:
+    def packed(self, arguments: tuple[Foreign, ...], room: CallRoom, *settings: int) -> Foreign:
         """The code for these arguments, whose words are in the room then; ``settings``: see `made`."""
         try:
             found = _packer()(arguments, room.address)
@@ -122,7 +122,7 @@ class Kernel:
         return disk.digest_of(self)
 
     def key(self, kinds: tuple[Kind, ...], *more: Foreign) -> str:
-        """Under which the code for arguments of these kinds is kept: a digest of all that it is made from."""
+        """Key under which the code for these arguments is kept: a digest of all that it is made from."""
         made_from = machine_words(), disk.digest_of_translator(), self._digest, list(map(named, kinds)), *more
         return hashlib.sha256(repr(made_from).encode()).hexdigest()
 
@@ -265,7 +265,7 @@ def door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind, first: s
 
 
 def c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
-    """As a function of C: the addresses of arrays, and the length of each of them."""
+    """C function around the code, called with the addresses of arrays and the length of each of them."""
     if types_of(result):
         raise UntranslatableError(f"{name.rpartition('.')[0]} returns something; wanted None")
     listed = ", ".join(f"ptr %a{k}" for k in range(len(kinds)))
@@ -274,7 +274,7 @@ def c_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str
 
 
 def python_door(symbol: str, name: str, kinds: tuple[Kind, ...], result: Kind) -> str:
-    """For `pack`: as a function of C with the address of a tuple of Python and that of a room."""
+    """C function for `pack`, called with the address of a tuple of Python and that of a room."""
     listed = "(i64 %value, i64 %room)"
     return f'define i64 @"{symbol}"{listed} {{\n%found = call i64 @{name}{listed}\nret i64 %found\n}}'
 

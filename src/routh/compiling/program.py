@@ -17,7 +17,7 @@ from types import CodeType
 from typing import TypeAlias
 
 from routh.compiling.foreign import Foreign, Plain
-from routh.compiling.function import RESULT, Again, Function, Knowledge
+from routh.compiling.function import RESULT, Function, Knowledge, WriteAgain
 from routh.compiling.values import Kind, UntranslatableError, of_words, result_type, types_of
 
 SHORT = 120  # lines: below this a function belongs in its callers, which is worth 5 % for some
@@ -114,7 +114,7 @@ class Program:
             try:
                 function.write_body(node, [of_words(kind, names) for kind in kinds])
                 return function, knowledge.kinds[RESULT]
-            except Again:
+            except WriteAgain:
                 continue
             except UntranslatableError as error:  # of a kernel that is called, it says where already
                 error.place = error.place or f"{code.co_filename}:{function.line}: kernel {code.co_name}"

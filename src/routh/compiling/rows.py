@@ -21,7 +21,7 @@ import numpy as np
 from routh.compiling.foreign import Foreign
 
 
-class Row:
+class FieldRow:
     """One row of the array in a field."""
 
     number: int  # known once the class is made
@@ -38,21 +38,21 @@ class Row:
         return row
 
 
-def rows(field: str, count: int) -> tuple[Row, ...]:
+def rows(field: str, count: int) -> tuple[FieldRow, ...]:
     """The next rows of a field, so many."""
-    return tuple(Row(field) for _ in range(count))
+    return tuple(FieldRow(field) for _ in range(count))
 
 
 def count_rows(kind: Foreign, field: str) -> int:
     """How many rows of a field have names in a class of named tuples."""
-    named = (one for part in kind.__mro__ for one in vars(part).values() if isinstance(one, Row))
+    named = (one for part in kind.__mro__ for one in vars(part).values() if isinstance(one, FieldRow))
     return sum(one.field == field and hasattr(one, "number") for one in named)
 
 
-def row_named(kind: Foreign, name: str) -> Row | None:
+def row_named(kind: Foreign, name: str) -> FieldRow | None:
     """The row of a class of named tuples that has this name."""
     found = next((vars(one)[name] for one in kind.__mro__ if name in vars(one)), None)
-    return found if isinstance(found, Row) else None
+    return found if isinstance(found, FieldRow) else None
 
 
 def named_parts(kind: Foreign) -> list[Foreign]:

@@ -45,7 +45,7 @@ class CFunction:
     result: str = "i"
 
     def __call__(self, *arguments: int) -> Foreign:
-        """Only in compiled code."""
+        """Refuse the call: the function exists in compiled code only."""
         raise RuntimeError("called outside of a kernel")
 
 

@@ -246,7 +246,7 @@ class Writer:
         return Number(kind, name, None, natural)
 
     def negative(self, value: Number) -> Number:
-        """Minus a number."""
+        """Negate a number."""
         if value.known is not None and value.kind in "fi":
             return constant(value.kind, -value.known)
         if value.kind == "f":

@@ -1,4 +1,4 @@
-"""From a model at a state to the constraints of one step."""
+"""Constraints of one step, from a model at a state."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ class OuterRows:
 
     @property
     def matrix(self) -> Array:
-        """(n, nv)."""
+        """The derivative as a matrix, (n, nv)."""
         return np.outer(self.force, self.w) - np.outer(self.slope, self.v)
 
     def along(self, G: object) -> float:
@@ -111,7 +111,7 @@ class OuterRows:
 
 @dataclass(frozen=True, eq=False)
 class RowsGradient:
-    """With respect to a `Bilateral` or `Unilateral`; each array is shaped like the field of that name."""
+    """Gradient with respect to a `Bilateral` or `Unilateral`; arrays are shaped like the fields so named."""
 
     numbers: ClassVar = ("phi", "stiffness", "damping", "bias")
     phi: Array
@@ -122,13 +122,13 @@ class RowsGradient:
 
     @property
     def G(self) -> Array:
-        """(n, nv)."""
+        """Gradient with respect to the rows, (n, nv)."""
         return self.outer["G"].matrix
 
 
 @dataclass(frozen=True, eq=False)
 class ContactGradient:
-    """With respect to a `Contact`; each array is shaped like the field of that name."""
+    """Gradient with respect to a `Contact`; arrays are shaped like the fields so named."""
 
     numbers: ClassVar = ("phi", "mu", "stiffness", "damping", *_TANGENTIAL, "bias")
     phi: Array
@@ -143,18 +143,18 @@ class ContactGradient:
 
     @property
     def Jn(self) -> Array:
-        """(nc, nv)."""
+        """Gradient with respect to the normal rows, (nc, nv)."""
         return self.outer["Jn"].matrix
 
     @property
     def Jt(self) -> Array:
-        """(nc, nt, nv)."""
+        """Gradient with respect to the tangential rows, (nc, nt, nv)."""
         return self.outer["Jt"].matrix.reshape(*self.deformation.shape, -1)
 
 
 @dataclass(frozen=True, eq=False)
 class SystemGradient:
-    """With respect to a `ConstrainedSystem`; each array is shaped like the field of that name.
+    """Gradient with respect to a `ConstrainedSystem`; arrays are shaped like the fields so named.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class SystemGradient:
 
     @cached_property
     def M(self) -> Array:
-        """(nv, nv), for changes of the mass matrix that keep it symmetric; symmetric itself."""
+        """Gradient for changes of the mass matrix that keep it symmetric, (nv, nv); symmetric itself."""
         half = np.outer(self.f / self.h, self.change)
         return -0.5 * (half + half.T)
 
@@ -315,7 +315,7 @@ class Derivative:
         forces: Sequence[ArrayLike | None] | None = None,
         deformations: Sequence[ArrayLike | None] | None = None,
     ) -> SystemGradient:
-        """Of a number whose derivatives with respect to the step's results are given; one adjoint solve.
+        """Gradient of a number from its derivatives by the step's results; one adjoint solve.
 
         Parameters
         ----------
@@ -336,7 +336,7 @@ class Derivative:
         return adjoint(system, self.at, on_v, on_force, memory)
 
     def jacobian(self, wrt: Sequence[str] = ("v", "f"), *, of: str = "v") -> dict[str, Array]:
-        """Of the velocity after ("v"), or of all forces in one row ("forces"), with respect to named data.
+        """Jacobian of the velocity after ("v"), or of all forces in one row ("forces"), by named data.
 
         ``wrt``: "M", "f", "v", "dt", or a constraint's name and field, as "contact.mu". Arrays have the
         result's axis first, then those of the data. One adjoint solve for each result.
@@ -407,7 +407,7 @@ Function = Callable[[State], ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class StateGradient:
-    """With respect to the state and the inputs of a model.
+    """Gradient with respect to the state and the inputs of a model.
 
     Parameters
     ----------
@@ -474,7 +474,7 @@ def slopes(function: Callable[[int, float], ArrayLike], count: int) -> Array:
 
 
 def _by_laws(model: Model, state: State, gradient: SystemGradient, compliance: Compliance) -> Array:
-    """Through stiffness and damping that are functions of the gaps, (nv,)."""
+    """Gradient through stiffness and damping that are functions of the gaps, (nv,)."""
     contacts = gradient.constraints[0] if model.contacts else None
     if not isinstance(contacts, ContactGradient):
         return np.zeros(model.nv)

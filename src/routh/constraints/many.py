@@ -149,7 +149,7 @@ def _counts(system: ConstrainedSystem) -> tuple[int, int, int, int]:
 
 
 def _numbers(system: ConstrainedSystem) -> list[np.ndarray]:
-    """Where the rows of each constraint stand if all act."""
+    """Row numbers of each constraint if all act."""
     return row_numbers([(type(item), len(item)) for item in system.constraints], _counts(system)[3])
 
 

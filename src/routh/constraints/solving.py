@@ -160,7 +160,7 @@ def told(system: ConstrainedSystem, found: CoulombResult, name: str) -> Constrai
 
 
 def name_of(rows: ActingRows) -> str:
-    """Of the algorithm that Newton's method on the modes is for these rows."""
+    """Name of the algorithm that Newton's method on the modes is for these rows."""
     if len(rows) == 0:
         return "none"
     if can_stick(rows).any():

@@ -94,7 +94,7 @@ def _augmented(N: Array, F: Array, c: Array) -> tuple[Array, Array]:
 def _sparse(
     mass: SparseMass, Gm: DenseOrSparse, Gf: DenseOrSparse, S: Array, c: Array
 ) -> tuple[Array, Array]:
-    """Both unknowns in one sparse LU, rows brought to unit size."""
+    """Solve for both unknowns by one sparse LU, rows brought to unit size."""
     scale = sparse.diags_array(S)
     push = -(mass.inverse @ Gf.T @ scale)
     A = sparse.block_array(

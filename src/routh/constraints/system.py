@@ -44,7 +44,7 @@ class DenseMass:
         return len(self.M)
 
     def solve(self, b: Array) -> Array:
-        """``M^-1 b``."""
+        """Product ``M^-1 b``."""
         return self.half.T @ (self.half @ b)
 
     def whiten(self, G: Array) -> Array:
@@ -52,7 +52,7 @@ class DenseMass:
         return (self.half @ G.T).T  # column by column in memory: products with few columns are faster so
 
     def unwhiten(self, x: Array) -> Array:
-        """``L^-T x``."""
+        """Product ``L^-T x``."""
         return self.half.T @ x
 
 
@@ -73,7 +73,7 @@ class SparseMass:
         return int(self.M.shape[0])
 
     def solve(self, b: Array) -> Array:
-        """``M^-1 b``."""
+        """Product ``M^-1 b``."""
         return self.inverse @ b
 
     def diagonal(self, G: DenseOrSparse) -> Array:
@@ -277,7 +277,7 @@ class ActingPart:
 
 
 def row_numbers(kinds: Sequence[tuple[type, int]], nt: int) -> list[np.ndarray]:
-    """Where the rows of constraints stand, (n,) or, of contacts, (nc, 1 + nt), normal first.
+    """Row numbers of each constraint, (n,) or, of contacts, (nc, 1 + nt), normal first.
 
     ``kinds``: class and number of rows or contacts of each constraint; the order is that of `ActingRows`.
     """
@@ -378,7 +378,7 @@ def _sparse(rows: ActingRows, mass: SparseMass) -> Flat:
 def elimination_order(
     pattern: np.ndarray, columns: np.ndarray, width: np.ndarray, nv: int
 ) -> tuple[np.ndarray, int]:
-    """In which order elimination keeps factors sparse if everything acts (COLAMD), and room for them."""
+    """Order in which elimination keeps factors sparse if everything acts (COLAMD), and room for them."""
     n = len(pattern)
     rows = np.repeat(np.arange(n), width[pattern])
     kept = np.arange(columns.shape[1]) < width[:, None]

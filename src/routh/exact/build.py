@@ -20,7 +20,7 @@ from routh.exact.automaton import Automaton, automaton
 from routh.exact.groups import grouped_bound, groups_of, shortened
 from routh.exact.paths import terminal_pieces
 from routh.exact.polyhedra import hull, load_ppl
-from routh.exact.polytopes import Frame, PolytopeUnion, frame_of, polytope
+from routh.exact.polytopes import PolytopeUnion, VelocityFrame, frame_of, polytope
 from routh.exact.rational import RationalProblem, Vector, difference, dot, floats, simplest, times
 from routh.exact.reach import Budget, Reach
 from routh.exact.result import ExactSet
@@ -217,7 +217,7 @@ def in_rationals(
 
 
 def _outer(
-    reach: Reach, frame: Frame, given: ImpactProblem, shift: Displacement
+    reach: Reach, frame: VelocityFrame, given: ImpactProblem, shift: Displacement
 ) -> tuple[PolytopeUnion, str] | None:
     """The relaxed reachable set; None where it was not completed, or is not bounded."""
     parts = [piece.poly for piece in terminal_pieces(reach, _room(shift))] if reach.complete else []
@@ -227,7 +227,7 @@ def _outer(
 
 
 def _outer_without(
-    frame: Frame,
+    frame: VelocityFrame,
     given: ImpactProblem,
     rational: RationalProblem,
     shift: Displacement,
@@ -296,7 +296,7 @@ def _energy_bound(problem: ImpactProblem, automaton: Automaton, room: Fraction) 
     return parts
 
 
-def _union(parts: Sequence[C_Polyhedron], frame: Frame, radius: float = 0.0) -> PolytopeUnion:
+def _union(parts: Sequence[C_Polyhedron], frame: VelocityFrame, radius: float = 0.0) -> PolytopeUnion:
     return PolytopeUnion(tuple(polytope(part, frame) for part in parts), radius)
 
 

@@ -116,7 +116,7 @@ class Facets:
         return np.asarray(sizes)
 
     def _distances(self, v: Array) -> tuple[Array, Array]:
-        """For (n, nv): how far each violates a facet of each piece, (n, pieces), and rounding, (n,)."""
+        """Distances of velocities (n, nv) beyond a facet of each piece, (n, pieces), and rounding, (n,)."""
         forms, constants, begin = self._table
         far = np.maximum.reduceat(-(v @ forms.T + constants), begin, axis=1)
         if self.automaton.dim < v.shape[1]:
@@ -125,7 +125,7 @@ class Facets:
         return far, (v.shape[1] + 4) * _ROUNDING * (np.abs(v) @ self._sizes[:-1] + self._sizes[-1])
 
     def _parts(self, v: Array) -> Iterator[tuple[slice, Array]]:
-        """Some velocities at a time: memory."""
+        """Some velocities at a time, to save memory."""
         step = max(_CHUNK // len(self._table[0]), 1)
         for first in range(0, len(v), step):
             part = slice(first, first + step)

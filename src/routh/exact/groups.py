@@ -167,7 +167,7 @@ class _Impulses:
         )
 
     def added(self, k: int, form: Vector, points: Sequence[Array]) -> tuple[Fraction, Fraction]:
-        """Between what the other groups can bring a form in (p, 1): the form of group k alone, and 1."""
+        """Least and most that other groups add to a form in (p, 1): the form of group k alone, and 1."""
         low = high = float(form[-1])
         for j, (own, corners) in enumerate(zip(self.own, points, strict=True)):
             if j != k:

@@ -124,7 +124,7 @@ class ExactMap:
         return tuple(pieces)
 
     def regions(self) -> tuple[Region, ...]:
-        """Where in v each vertex of the set is one linear function of v; together all v with an impact.
+        """Regions of v in which each vertex of the set is linear in v; together all v with an impact.
 
         They are closed and have inner points. At a v between them (a foot exactly at rest) the set can have
         more vertices than the regions on both sides say: ask `at`.

@@ -34,7 +34,7 @@ _POINTS = 256  # of one part, beyond which it is not cut further
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class VelocityFrame:
     """How z = B v sits in velocity space, in floating point and in the energy norm of the velocity before."""
 
     automaton: Automaton = field(repr=False)  # the same, exact
@@ -59,7 +59,7 @@ class Polytope:
     """A bounded convex piece with exact vertices."""
 
     piece: Piece = field(repr=False)  # in z
-    frame: Frame = field(repr=False)
+    frame: VelocityFrame = field(repr=False)
     dimension: int  # affine dimension
 
     @cached_property
@@ -141,7 +141,7 @@ class PolytopeUnion(Sequence[Polytope]):
         return Facets(frame.automaton, tuple(each))
 
     def violation(self, v: ArrayLike) -> Array:
-        """For (..., nv): how far each velocity is outside every piece for certain, 0 where that is not clear.
+        """How far velocities (..., nv) are outside every piece for certain; 0 where that is not clear.
 
         The largest distance from a facet that it is on the wrong side of, or from the plane that impulses
         can reach, in the energy norm as a share of the speed before; the least over the pieces, less what
@@ -155,7 +155,7 @@ class PolytopeUnion(Sequence[Polytope]):
         return np.maximum(beyond - self.radius, 0.0).reshape(velocity.shape[:-1])
 
     def contains(self, v: ArrayLike, tol: float = 0.0) -> np.ndarray:
-        """For (..., nv): whether a piece has it on the right side of all facets, to ``tol`` of the speed.
+        """Whether a piece has velocities (..., nv) on the right side of all facets, to ``tol`` of the speed.
 
         The distance is that of `violation`, without rounding: what floating point does not tell is decided
         in fractions. False where v is not finite.
@@ -183,14 +183,14 @@ class PolytopeUnion(Sequence[Polytope]):
         return [_convex_order(image) for image in images] if len(matrix) == 2 else images
 
 
-def frame_of(automaton: Automaton, problem: ImpactProblem) -> Frame:
+def frame_of(automaton: Automaton, problem: ImpactProblem) -> VelocityFrame:
     """The frame of the automaton of a problem."""
     exact = (automaton.rows, automaton.back, [automaton.base])
     rows, back, (base,) = map(floats, exact)
-    return Frame(automaton, rows, back, base, problem.cholesky.T, problem.speed or 1.0)
+    return VelocityFrame(automaton, rows, back, base, problem.cholesky.T, problem.speed or 1.0)
 
 
-def polytope(poly: C_Polyhedron, frame: Frame) -> Polytope:
+def polytope(poly: C_Polyhedron, frame: VelocityFrame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
     if not poly.is_bounded():
         raise ValueError("poly: is unbounded; wanted a polytope")

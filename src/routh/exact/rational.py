@@ -35,18 +35,18 @@ def difference(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
 
 
 def times(A: Sequence[Sequence[Fraction]], x: Sequence[Fraction]) -> Vector:
-    """``A x``."""
+    """Product ``A x``."""
     return tuple(dot(row, x) for row in A)
 
 
 def product(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> Matrix:
-    """``A B``."""
+    """Product ``A B``."""
     columns = tuple(zip(*B, strict=True))
     return tuple(tuple(dot(row, column) for column in columns) for row in A)
 
 
 def transpose(A: Sequence[Sequence[Fraction]]) -> Matrix:
-    """``A^T``."""
+    """Transpose ``A^T``."""
     return tuple(zip(*A, strict=True))
 
 

@@ -269,7 +269,7 @@ class Reach:
         return queue
 
     def _begin(self) -> Queue:
-        """Nothing reached but the start, which is to be explored."""
+        """Forget everything that was reached but the start, which is to be explored."""
         for cell in self.cells.values():
             cell.pieces = []
         self.stored = 0

@@ -1,4 +1,4 @@
-"""From floating point to rational numbers, in the problem's own units.
+"""Floating-point data turned into rational numbers, in the problem's own units.
 
 Rounding the entries of M, J and v one by one destroys the coincidences on which the shape of the
 post-impact set depends: a foot exactly at rest, two contacts with the same velocity, a contact whose row is a
@@ -109,7 +109,7 @@ def _found(
     mu: Vector,
     velocity: Coincident,
 ) -> Snapped:
-    """From numbers in the problem's own units."""
+    """The snapped problem, from numbers in the problem's own units."""
     labels, (v, at_rest, equal) = _labels(own), velocity
     J = floats(rows[0]).reshape(own.J.shape)
     changes = {

@@ -95,11 +95,11 @@ class Wheel:
 
     @property
     def _arm(self) -> tuple[float, float]:
-        """From foot A to the hub, along the slope and up from it, m."""
+        """Vector from foot A to the hub, along the slope and up from it, m."""
         return self.length * math.sin(self.half), self.length * math.cos(self.half)
 
     def velocity(self, state: Array) -> Array:
-        """(..., 3) along the slope, up from it, and of the angle, from (..., 2) rate and slip."""
+        """Velocity along the slope, up from it, and of the angle, (..., 3), from (..., 2) rate and slip."""
         ahead, up = self._arm
         rate, slip = state[..., 0], state[..., 1]
         return np.stack([rate * up + slip, -rate * ahead, -rate], axis=-1)
@@ -118,7 +118,7 @@ class Wheel:
 
     @property
     def rate_after(self) -> Array:
-        """(3,) ``rate_after . v`` is the rate about foot B after it: angular momentum over inertia."""
+        """Form (3,): ``rate_after . v`` is the rate about foot B after it: angular momentum over inertia."""
         ahead, up = self._arm
         return np.array([self.mass * up, self.mass * ahead, -self.about_hub]) / self.about_foot
 
@@ -129,7 +129,7 @@ class Wheel:
 
     @property
     def gain(self) -> float:
-        """By how much the square of the rate grows from one landing to the next, rad^2/s^2."""
+        """Growth of the square of the rate from one landing to the next, rad^2/s^2."""
         return self._pull * (math.cos(self.half - self.slope) - math.cos(self.half + self.slope))
 
     @property
@@ -148,7 +148,7 @@ class Wheel:
         return np.array([math.sqrt(rate**2 + self.gain)])
 
     def stance(self, low: float, high: float, points: int = 4001) -> tuple[float, float]:
-        """(least normal force, most friction needed beyond mu times it), over the weight, during a step.
+        """Least normal force and most friction needed beyond mu times it, over the weight, during a step.
 
         ``low``, ``high``: rates after the impact. Forces are affine in the square of the rate, so these two
         bound all between; between neighbouring points of the angle they change by less than 0.02.
@@ -205,7 +205,7 @@ class Compass:
         return ("angle", "leading", "trailing")
 
     def velocity(self, state: Array) -> Array:
-        """(..., 4) of the hip and the legs (leading, trailing), from (..., 2); the trailing foot rests."""
+        """Velocity (..., 4) of hip and legs (leading, trailing), from (..., 2); the trailing foot rests."""
         leading, trailing = state[..., 0], state[..., 1]
         along, up = self.leg * math.cos(self.angle), self.leg * math.sin(self.angle)
         return np.stack([-along * trailing, -up * trailing, leading, trailing], axis=-1)
@@ -231,7 +231,7 @@ class Compass:
         )
 
     def next_state(self, v: Array) -> Array | None:
-        """(angle, leading, trailing) as the next foot lands, (3,); None where the walker falls.
+        """State (angle, leading, trailing) as the next foot lands, (3,); None where the walker falls.
 
         ``v`` (4,) is the velocity after the impact, with the leading foot at rest.
         """

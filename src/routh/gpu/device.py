@@ -126,7 +126,7 @@ class _Theirs:
 
 
 def _write_device(capsule: Foreign, kind: int, number: int) -> None:
-    """Into ``DLManagedTensor``, which begins with the address of the elements and these two integers."""
+    """Write both numbers into ``DLManagedTensor``, behind the address of the elements."""
     place = _pointer(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p)
     (ctypes.c_int32 * 2).from_address(place)[:] = [kind, number]
 

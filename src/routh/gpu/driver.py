@@ -19,7 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from routh.base.status import NoGPUError, RouthError, optional
-from routh.compiling.arguments import MOST, WORDS, Room
+from routh.compiling.arguments import MOST, WORDS, CallRoom
 from routh.compiling.foreign import Foreign
 
 _WANTED = "device: got 'cuda'; wanted a machine with an NVIDIA GPU and its driver, or device='cpu'"
@@ -108,7 +108,7 @@ class Driver:
             self.do(f"{name}Async", to, source, size, stream)
 
     def wait(self, stream: Foreign = None) -> None:
-        """Until all that was asked for, or all of a stream, is done."""
+        """Wait until all that was asked for, or all of a stream, is done."""
         if stream is None:
             self.do("cuCtxSynchronize")
         else:
@@ -121,7 +121,7 @@ class Driver:
         module = self.do("cuModuleLoadData", code + b"\0")
         return self.do("cuModuleGetFunction", module, b"entry")
 
-    def launch(self, function: Foreign, blocks: int, threads: int, room: Room) -> None:
+    def launch(self, function: Foreign, blocks: int, threads: int, room: CallRoom) -> None:
         """Run a kernel with a word of the room for each parameter."""
         places = (ctypes.c_void_p * MOST)(*range(room.words, room.words + 8 * room.memory[WORDS], 8))
         self.do("cuLaunchKernel", function, blocks, 1, 1, threads, 1, 1, 0, 0, ctypes.addressof(places), 0)
@@ -155,7 +155,7 @@ class _Simulator(Driver):
     def wait(self, stream: Foreign = None) -> None:
         pass
 
-    def launch(self, function: Foreign, blocks: int, threads: int, room: Room) -> None:
+    def launch(self, function: Foreign, blocks: int, threads: int, room: CallRoom) -> None:
         """One thread after the other, each with its number and how many there are."""
         place = (ctypes.c_int64 * 2)(0, blocks * threads)
         with self._one_at_a_time:

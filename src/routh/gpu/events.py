@@ -126,7 +126,7 @@ def make_gpu_outputs(*given: Foreign, **options: Foreign) -> Outputs:
 
 
 def begin_samples(before: DeviceArray, status: DeviceArray, outputs: Outputs) -> None:
-    """All samples with the velocity ``before`` (rows, nv) and ``status`` (rows,) of their row."""
+    """Begin all samples with the velocity ``before`` (rows, nv) and ``status`` (rows,) of their row."""
     _begin[_blocks(outputs.status.size), BLOCK](before, status, int(Status.REFUSED), outputs)
 
 

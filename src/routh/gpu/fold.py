@@ -146,7 +146,7 @@ def size_along(v: Array, sample: int, A: Array, point: Array, linear: bool) -> f
 
 @gpu_kernel
 def _find_best(v: Array, J: Array, A: Array, point: Array, linear: bool, value: Array, index: Array) -> None:
-    """Of each thread the ended sample with the largest `size_along`; -1: none."""
+    """Find each thread's ended sample with the largest `size_along`; -1: none."""
     thread = thread_number()
     if thread < value.shape[0]:
         best, who = -math.inf, -1

@@ -59,7 +59,7 @@ def _energies(problems: Problems, v: Array, found: Array) -> None:
 
 @gpu_kernel
 def _extremes(v: Array, ended: Array, along: Array, index: Array, value: Array, best: Array) -> None:
-    """Of each row the ended sample farthest along its direction; -1: none."""
+    """Find each row's ended sample farthest along its direction; -1: none."""
     row = thread_number()
     if row >= v.shape[0]:
         return

@@ -84,7 +84,7 @@ def find_listed_rates(work: PlaneWork, nc: int, unit: bool, busy: int, key: np.u
 
 
 def keep_patterns(work: PlaneWork) -> None:
-    """Instead of `plane_sample.forget_patterns`: the table is that of this problem, or empty."""
+    """Keep the table, unlike `plane_sample.forget_patterns`: it is that of this problem, or empty."""
 
 
 def first_patterns(rows: Rows, draw: Draw) -> Patterns:
@@ -99,7 +99,7 @@ def first_patterns(rows: Rows, draw: Draw) -> Patterns:
 
 @lru_cache(maxsize=16)
 def _full_kernel(nc: int) -> CudaKernel:
-    """All samples, or those of a list, for at most so many contacts."""
+    """The kernel for all samples, or those of a list, for at most so many contacts."""
     instead = ((find_known_rates, find_shared_rates), (plane_sample.forget_patterns, keep_patterns))
     sampled = compiled(plane_sample.run_range, instead=instead)
     own, known = layout_of(plane_sample.workspace(nc)[:5]), (2, 5 * nc + CODES)

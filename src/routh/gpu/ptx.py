@@ -134,7 +134,7 @@ class GpuKernel(native.Kernel):
 
     def launch(self, blocks: int, threads: int, *arguments: Foreign) -> None:
         """Run blocks of threads."""
-        room = native.Room()
+        room = native.CallRoom()
         code = self.packed(_as_numpy_sees(arguments), room, threads)
         gpu().launch(code, blocks, threads, room)
 

@@ -17,7 +17,7 @@ from routh.problem.batch import ImpactBatch
 def step_batch_outcomes(
     batch: ImpactBatch, draw: Draw, polygons: Mapping[int, Array | None], told: Options, deadline: float
 ) -> GpuBatchOutcomes:
-    """As `routh.sampling.algorithm1.sample_batch`; ``polygons``: directions by number of tangents."""
+    """Same as `routh.sampling.algorithm1.sample_batch`; ``polygons``: directions by number of tangents."""
     problems, outputs = begun(batch, draw.n)
     limit = None if deadline == math.inf else deadline
     for nt, directions in polygons.items():

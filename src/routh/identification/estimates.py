@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base.validation import Array, Options, integer, real, real_array
-from routh.identification.fit import Intervals, Objective, fit, intervals
+from routh.identification.fit import Intervals, ScoreObjective, fit, intervals
 from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, Values
 from routh.identification.scores import Errors, Scale, Scores, energy_scores, know_nothing, predicted
 
@@ -23,7 +23,7 @@ _SHARE = 0.5  # of its range: the longest interval of a parameter that counts as
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter."""
+    """Estimate of a parameter, with its interval."""
 
     value: float
     interval: tuple[float, float]
@@ -35,7 +35,7 @@ class Estimate:
 
     @property
     def width(self) -> float:
-        """Of the interval, as a share of the range."""
+        """Width of the interval, as a share of the range."""
         return (self.interval[1] - self.interval[0]) / (self.range[1] - self.range[0])
 
 
@@ -174,7 +174,7 @@ def identify(
         raise ValueError("noise: got None with a parameter 'noise'; wanted deviations that it multiplies")
     errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
-    objective = Objective(impacts, bounds, Scale.of(batch), errors, samples, options)
+    objective = ScoreObjective(impacts, bounds, Scale.of(batch), errors, samples, options)
     found = fit(objective, shares, scan=scan, iterations=iterations)
     ends = intervals(found, impacts.groups, draws=bootstrap, confidence=confidence, seed=seed, share=_SHARE)
     values = bounds.values(found.shares)

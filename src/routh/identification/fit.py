@@ -1,9 +1,9 @@
-"""Where the mean energy score of measured impacts is least, and how surely.
+"""Parameters at which the mean energy score of measured impacts is least, and how surely.
 
-The score and its slopes are an `Objective`, `fit` goes down on it. `intervals` come from a bootstrap: groups
-of impacts are drawn again. Refitting every draw is replaced by one Newton step from the estimate, with the
-drawn groups' own slopes and curvatures (a k-step bootstrap, Davidson and MacKinnon 1999), so a draw costs a
-small linear system. Intervals are studentized: each draw has its own standard error (the sandwich), and the
+`ScoreObjective` is the score with its slopes, on which `fit` goes down. `intervals` come from a bootstrap:
+groups of impacts are drawn again. Refitting every draw is replaced by one Newton step from the estimate, with
+the drawn groups' own slopes and curvatures (a k-step bootstrap, Davidson and MacKinnon 1999), so a draw costs
+a small linear system. Intervals are studentized: each draw has its own standard error (the sandwich), and the
 quantiles of its error over that are what the estimate's interval is made of.
 """
 
@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from routh.base.status import Status
 from routh.base.validation import Array, Options
 from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, slopes_of
-from routh.identification.scores import Drawn, Errors, Scale, draw, energy_scores, score_slopes
+from routh.identification.scores import DrawnImpacts, Errors, Scale, draw, energy_scores, score_slopes
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import DATA
 
@@ -37,7 +37,7 @@ _PART = 0.1  # share of a direction that a parameter may have in it before it is
 
 
 @dataclass(eq=False)
-class Objective:
+class ScoreObjective:
     """Energy scores of all impacts, and their derivatives by the parameters as shares of their ranges.
 
     A sample's decisions are held, as in `routh.Outcomes.vjp`, and the random numbers are the same for all
@@ -78,7 +78,7 @@ class Objective:
             found[:, k] = width * np.sum(cotangents * self.errors.numbers, axis=(1, 2))
         return energy_scores(points), found
 
-    def _points(self, shares: Array) -> tuple[Drawn, Array]:
+    def _points(self, shares: Array) -> tuple[DrawnImpacts, Array]:
         values = self.bounds.values(shares)
         drawn = draw(self.impacts.batch(values), self.samples, self.options)
         self.failed = drawn.failed
@@ -109,7 +109,7 @@ def _contract(bars: Mapping[str, Array], slope: Mapping[str, Array], rows: np.nd
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """Where the mean score is least, as shares of the ranges, and what is known there of every impact."""
+    """The least mean score: its place in shares of the ranges, and what is known there of every impact."""
 
     shares: Array  # (p,)
     scores: Array  # (n,)
@@ -119,7 +119,7 @@ class Fit:
     step: Array  # (p,) Newton's step that was not taken any more: how far from the least the shares may be
 
 
-def fit(objective: Objective, start: Array, *, scan: int, iterations: int) -> Fit:
+def fit(objective: ScoreObjective, start: Array, *, scan: int, iterations: int) -> Fit:
     """Scan the ranges, go down by quasi-Newton steps, and finish by Newton's on the slopes."""
     shares = _scanned(objective, start, scan)
     options = {"maxiter": iterations, "ftol": _ENOUGH, "gtol": 1e-5}
@@ -132,7 +132,7 @@ def fit(objective: Objective, start: Array, *, scan: int, iterations: int) -> Fi
     return _finished(objective, np.asarray(found.x))
 
 
-def _scanned(objective: Objective, start: Array, scan: int) -> Array:
+def _scanned(objective: ScoreObjective, start: Array, scan: int) -> Array:
     """The best of the start and some evenly spread values."""
     best, lowest = start, float(objective.values(start).mean())
     if scan:
@@ -146,7 +146,7 @@ def _scanned(objective: Objective, start: Array, scan: int) -> Array:
     return best
 
 
-def _finished(objective: Objective, shares: Array) -> Fit:
+def _finished(objective: ScoreObjective, shares: Array) -> Fit:
     """Newton's steps to where the mean slope vanishes: slopes tell that place better than values.
 
     Single samples jump where their decisions change, which values follow and slopes average out. Curvatures
@@ -183,7 +183,7 @@ def _newton(curvature: Array, slope: Array, free: np.ndarray) -> Array:
     return step * min(1.0, _LONGEST / max(np.abs(step).max(initial=0.0), _LONGEST))
 
 
-def _curvatures(objective: Objective, shares: Array, slopes: Array) -> Array:
+def _curvatures(objective: ScoreObjective, shares: Array, slopes: Array) -> Array:
     """Second derivatives of every impact's score, (n, p, p), by differences of slopes.
 
     First along the parameters; then again along the principal directions of what was found, each over about
@@ -200,8 +200,8 @@ def _curvatures(objective: Objective, shares: Array, slopes: Array) -> Array:
     return curvatures_along(objective, shares, axes, np.clip(errors, _DIFFERENCE, _FARTHEST))
 
 
-def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Array) -> Array:
-    """From differences of slopes along the columns of ``axes``; ways end where ranges do."""
+def curvatures_along(objective: ScoreObjective, shares: Array, axes: Array, steps: Array) -> Array:
+    """Curvatures from differences of slopes along the columns of ``axes``; ways end where ranges do."""
     ways, differences = [], []
     for axis, step in zip(axes.T, steps, strict=True):
         ends = [np.clip(shares + sign * step * axis, 0.0, 1.0) for sign in (-1.0, 1.0)]
@@ -214,7 +214,7 @@ def curvatures_along(objective: Objective, shares: Array, axes: Array, steps: Ar
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """All as shares of the ranges."""
+    """Intervals of the parameters, all as shares of the ranges."""
 
     low: Array  # (p,)
     high: Array  # (p,)

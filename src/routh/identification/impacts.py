@@ -148,7 +148,7 @@ class Bounds:
         return dict(zip(self.names, map(float, numbers), strict=True))
 
     def shares(self, start: Values | None) -> Array:
-        """Where a start lies in the ranges; the middle where nothing is given."""
+        """Shares of the ranges for a start; the middle where nothing is given."""
         shares = np.full(len(self.names), 0.5)
         for name, value in (start or {}).items():
             if name not in self.names:

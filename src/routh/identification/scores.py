@@ -29,7 +29,7 @@ class Scale:
 
     @classmethod
     def of(cls, batch: ImpactBatch) -> Scale:
-        """From the masses and velocities of these problems; a body at rest counts in units of its mass."""
+        """Scale by masses and velocities of these problems; a body at rest counts in units of its mass."""
         half = np.linalg.cholesky(batch.M)
         speed = np.linalg.norm(np.einsum("ki,kij->kj", batch.v, half), axis=1)
         return cls(half / np.where(speed > 0.0, speed, 1.0)[:, None, None])
@@ -40,7 +40,7 @@ class Scale:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnImpacts:
     """The outcomes of all impacts; those with one contact have one outcome and are drawn once."""
 
     single: np.ndarray  # rows with one outcome
@@ -51,7 +51,7 @@ class Drawn:
     failed: int  # how many did not
 
 
-def draw(batch: ImpactBatch, samples: int, options: Options) -> Drawn:
+def draw(batch: ImpactBatch, samples: int, options: Options) -> DrawnImpacts:
     """Draw every impact with its own random numbers, equal for equal seeds: common random numbers."""
     one = (batch.size[:, 1] <= 1) | (batch.status != Status.SOLVED)
     single, several = np.flatnonzero(one), np.flatnonzero(~one)
@@ -64,7 +64,7 @@ def draw(batch: ImpactBatch, samples: int, options: Options) -> Drawn:
             lost = ~np.isin(found.status, _ENDED) | ~np.isfinite(found.v).all(axis=2)
             v[rows] = np.where(lost[:, :, None], batch.v[rows][:, None], found.v)
             failed += int(np.count_nonzero(lost))
-    return Drawn(single, several, once, many, v, failed)
+    return DrawnImpacts(single, several, once, many, v, failed)
 
 
 def energy_scores(points: Array) -> Array:

@@ -93,7 +93,7 @@ class ImpactLaw(ABC):
         *,
         without_collision: Sequence[int | str] = (),
     ) -> ImpactResult:
-        """The outcome.
+        """The outcome of an impact by this law.
 
         ``rng`` is for laws that draw. ``without_collision`` names contacts (index or name) at which an impact
         is wanted although nothing approaches: the limit of an approach speed going to zero (Painlevé).

@@ -29,7 +29,7 @@ class Cones:
 
     @classmethod
     def of(cls, problem: ImpactProblem, friction: str, facets: int | None) -> Cones:
-        """Those of a problem; in the plane the two frictions are one."""
+        """Cones of a problem; in the plane the two frictions are one."""
         return cls(problem.mu, problem.nt, friction_polygon(friction, facets, problem.nt))
 
     def support(self, direction: Array) -> Array:

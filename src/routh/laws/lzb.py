@@ -167,7 +167,7 @@ class _Springs:
         return length * rates, length
 
     def _until_empty(self, normal: Array, change: Array) -> float:
-        """When the first spring is empty, with normal forces and velocities that change at these rates."""
+        """Time until the first spring is empty, with normal forces and velocities changing at these rates."""
         y = self.c[:: self.width]
         giving = (y > 0.0) & (normal > 0.0) & (self.e2 > 0.0)
         if not giving.any():

@@ -31,7 +31,7 @@ class Simultaneous(ImpactLaw):
     facets: int | None = None
 
     def resolve(self, problem: ImpactProblem, rng: np.random.Generator | None) -> ImpactResult:
-        """One solution."""
+        """One solution of the problem."""
         step = make_step(problem, friction=self.friction, facets=self.facets, pivoting=pivots)
         return _result(problem, step.solve(problem.v, None))
 

@@ -90,7 +90,7 @@ def routh_path(G: Array, contact_velocity: Array, mu: float) -> Array:
 
 
 def _time_to_zero(value: float, rate: float) -> float:
-    """When ``value + rate s`` reaches zero: infinite where it never does."""
+    """Time at which ``value + rate s`` reaches zero: infinite if it never does."""
     if value == 0.0:
         return 0.0
     return -value / rate if value * rate < 0.0 else float("inf")

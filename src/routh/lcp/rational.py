@@ -20,7 +20,7 @@ MOST_BITS = 10**9
 def lemke_exact(
     W: np.ndarray, q: np.ndarray, cover: np.ndarray, max_pivots: int
 ) -> tuple[int, int, np.ndarray, list[Fraction]]:
-    """As `routh.lcp.lemke.lemke_pivots`, with every number taken at its exact value; values as fractions.
+    """Solve as `routh.lcp.lemke.lemke_pivots`, every number taken at its exact value; values as fractions.
 
     ``W`` may hold fractions (dtype object), where its entries have no exact floating-point form. Ends with
     PIVOT_LIMIT after ``max_pivots``, or where the numbers have grown too long.

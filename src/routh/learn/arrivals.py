@@ -22,7 +22,7 @@ from routh.compiling import bound, kernel
 from routh.compiling.foreign import Foreign
 from routh.models.mujoco.engine import Workspace, engine, follow, make_workspace
 from routh.models.mujoco.pairs import gap_is_beyond_margin, overridden
-from routh.models.mujoco.rows import Seen, Tree, make_rows
+from routh.models.mujoco.rows import SeenStates, Tree, make_rows
 from routh.models.mujoco.states import Watcher, empty_made, empty_seen
 from routh.models.robot import Labels, distinct_names
 from routh.models.simultaneity import Simultaneity
@@ -61,7 +61,7 @@ class Arrival(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the contacts and limits."""
+        """Names of the contacts and limits."""
         rows = zip(self.kind, self.pair, self.ordinal, strict=True)
         return tuple(distinct_names([self.labels.name(*row) for row in rows]))
 
@@ -150,10 +150,10 @@ class Lookout:
             call(wide, near)
 
     def next_event(self, horizon: float) -> tuple[float, float]:
-        """When the next event begins, s from the state that was last looked at; infinite: not by the horizon.
+        """Time to the next event, s from the state that was last looked at; infinite: not by the horizon.
 
-        And for how long nothing can close that is open now, s. What closes in the event counts as handled
-        from now on.
+        The second number is for how long nothing can close that is open now, s. What closes in the event
+        counts as handled from now on.
         """
         count, counts, told = self._own.data.ncon, self._counts, self._told
         if count == 0:
@@ -166,7 +166,7 @@ class Lookout:
         return told[EVENT], told[SAFE]
 
     def _make_room(self, contacts: int) -> None:
-        """For so many contacts and more, with the kernels on all these arrays; what is remembered stays."""
+        """Make room for ``contacts`` and more, with kernels on all these arrays; what is remembered stays."""
         watcher, near, known = self._watcher, self._own.data, self._memory
         self._room, nv = 2 * contacts, self.model.nv
         qpos, M, cdof, centre = (array[None] for array in watcher.found)
@@ -282,7 +282,7 @@ def normal_speed(tree: Tree, contact: int, around: Around, motion: Motion) -> fl
 
 
 @kernel
-def take_contacts(around: Around, seen: Seen) -> None:
+def take_contacts(around: Around, seen: SeenStates) -> None:
     """Copy the contacts of a state side by side, with their distances to where MuJoCo's force begins."""
     # reads around.dim, around.dist, around.frame, around.friction, around.geom, around.includemargin,
     #   around.pos, seen.first
@@ -372,7 +372,7 @@ def look_at_rows(tree: Tree, around: Around, motion: Motion, rules: Array, books
 
 @kernel
 def next_event(tree: Tree, around: Around, motion: Motion, rules: Array, books: Books) -> None:
-    """When the first event begins, s from now (infinite: none within the horizon), and the safe time, s.
+    """Find the time to the first event, s from now (infinite: none within the horizon), and the safe time, s.
 
     Both stand in the rules then. The contacts that close then are remembered as handled; so are those of
     events with too few contacts.

@@ -40,7 +40,7 @@ class Drawn(NamedTuple):
     good: np.ndarray  # (n,) bool: it ended, gains no energy and no contact approaches, recomputed from v
 
 
-class _Room(NamedTuple):
+class _DrawRoom(NamedTuple):
     """Arrays that the impacts of one size use one after the other, and kernels with these arrays."""
 
     given: tuple[Array, ...]  # what an arrival has: M, Jn, Jt, mu, v
@@ -59,7 +59,7 @@ class Drawer:
     def __init__(self, rates: str = "mixed", restitution: float = 0.0) -> None:
         self.restitution = restitution
         self._settings = make_settings(1, rates=rates)
-        self._rooms: dict[tuple[int, ...], _Room] = {}
+        self._rooms: dict[tuple[int, ...], _DrawRoom] = {}
 
     def draw(self, arrival: Arrival, seed: int, n: int) -> Drawn:
         """The first ``n`` outcomes of an impact with this seed."""
@@ -80,7 +80,7 @@ class Drawer:
         status = found.status[0].copy()
         return Drawn(found.v[0].copy(), status, room.good & (status == _SOLVED))
 
-    def _room(self, arrival: Arrival, n: int) -> _Room:
+    def _room(self, arrival: Arrival, n: int) -> _DrawRoom:
         nc, nt, nv = arrival.Jt.shape
         problems = Problems(M=np.zeros((1, nv, nv)), v=np.zeros((1, nv)), **empty_arrays(1, nv, nc, nt))
         problems.restitution[:], problems.present[:], problems.size[:] = self.restitution, True, (nv, nc, nt)
@@ -88,7 +88,7 @@ class Drawer:
         found, good = make_outputs(rows, n, elastic=self.restitution > 0.0), np.zeros(n, dtype=bool)
         M, Jn, Jt, mu, _, v, _, _ = (array[0] for array in problems)
         laws = M, Jn, v, rows.contact[0, IMPULSE], _TOLERANCES, found.v[0], good
-        return _Room(
+        return _DrawRoom(
             (M, Jn, Jt, mu, v),
             rows,
             found,

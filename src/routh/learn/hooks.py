@@ -1,4 +1,4 @@
-"""Inside the substeps of a MuJoCo simulation: where an impact begins, its velocity becomes a drawn outcome.
+"""Replace impacts in the substeps of a MuJoCo simulation: their velocities become drawn outcomes.
 
 A substep in which contacts are about to close is cut where the first of them does, shortly before MuJoCo's
 soft force begins. There the impact of all contacts that are near is formed, its outcome is written as the
@@ -97,16 +97,16 @@ class Impact:
 
     @cached_property
     def distance(self) -> float:
-        """From the simulator's own outcome, as a share of the speed before, in the kinetic-energy norm."""
+        """Distance from the simulator's outcome over the speed before, in the kinetic-energy norm."""
         apart = (self.v_after - self.simulator) @ self.problem.cholesky
         return float(np.linalg.norm(apart) / np.linalg.norm(self.v_before @ self.problem.cholesky))
 
     def __deepcopy__(self, known: dict[int, object]) -> Impact:
-        """Itself: nothing in it changes, and some libraries copy every ``info``, with the model in it."""
+        """Return the impact itself: nothing in it changes, and libraries copy ``info`` with its model."""
         return self
 
     def __getstate__(self) -> dict[str, object]:
-        """For another process: without the simulation."""
+        """State for pickling to another process: without the simulation."""
         return {**self.__dict__, "situation": None}
 
 

@@ -63,7 +63,7 @@ class ParameterRandomization(Wrapper, Recorded):
             self._ups = _ups(self._model)[np.asarray(self._model.geom_bodyid)[self.geoms]]
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Foreign, Info]:
-        """Of the environment, with parameters of its own."""
+        """Reset the environment with newly drawn parameters."""
         if seed is not None:
             self._rng = np.random.default_rng(draws_seed(seed))
         count = 1 if self.geoms is None else len(self.geoms)
@@ -113,7 +113,7 @@ def touching_geoms(model: Foreign) -> np.ndarray:
 
 
 def _ups(model: Foreign) -> Array:
-    """Against gravity in the frame of each body in the reference pose, (nbody, 3)."""
+    """Direction against gravity in the frame of each body in the reference pose, (nbody, 3)."""
     mujoco = engine()
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)

@@ -88,11 +88,11 @@ class TouchDown(MujocoEnv):
         return action
 
     def cost(self, action: Array) -> float:
-        """Per second."""
+        """Cost per second."""
         return 0.0
 
     def verdict(self) -> str:
-        """ "" while it is not over, "stands", or in what way it failed; every task has its own."""
+        """Verdict: "" while it is not over, "stands", or in what way it failed; every task has its own."""
         raise TypeError(
             f"{type(self).__name__}.verdict: is missing; wanted a method that says how an episode went"
         )
@@ -109,7 +109,7 @@ class TouchDown(MujocoEnv):
 
     @property
     def lean(self) -> Array:
-        """By how much the body leans about x and y, small angles in rad, (2,)."""
+        """Lean of the body about x and y, small angles in rad, (2,)."""
         return 2.0 * self.data.qpos[4:6] * np.sign(self.data.qpos[3])
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
@@ -195,7 +195,7 @@ class Lander(TouchDown):
         self._fastest = 0.0
 
     def start(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Some decimetres up, with sideways speed, tilted and turning a little."""
+        """Start some decimetres up, with sideways speed, tilted and turning a little."""
         heading, tilt = rng.uniform(-np.pi, np.pi), np.radians(2.0) * rng.normal(size=2)
         q = np.array([0, 0, self._height + rng.uniform(0.5, 0.9), 1, tilt[0] / 2, tilt[1] / 2, 0])
         q[3:] /= np.linalg.norm(q[3:])
@@ -205,7 +205,7 @@ class Lander(TouchDown):
 
     @property
     def powered(self) -> bool:
-        """Until a foot touches."""
+        """Whether no foot has touched yet."""
         return self._touched is None
 
     def controls(self, action: Array) -> Array:
@@ -226,7 +226,7 @@ class Lander(TouchDown):
         return self.FUEL * _THRUST * 0.5 * float(action[0] + 1.0) + self.SIDE_FUEL * sideways + self.TIME
 
     def verdict(self) -> str:
-        """Stands where its energy cannot carry it over an edge any more."""
+        """Verdict: it stands where its energy cannot carry it over an edge any more."""
         data = self.data
         if self._touched is None:
             if self._gap() > 1e-3:
@@ -304,7 +304,7 @@ class Quadruped(TouchDown):
         self._up = legs * 2.0 * _LINK * np.cos(0.5 * _KNEE) + _FOOT  # m, of the torso at rest
 
     def start(self, rng: np.random.Generator) -> tuple[Array, Array]:
-        """In the air, in the middle of a jump."""
+        """Start in the air, in the middle of a jump."""
         tilt = np.radians(4.0) * rng.normal(size=2)
         q = np.array([0, 0, self._up + rng.uniform(0.12, 0.25), 1, tilt[0] / 2, tilt[1] / 2, 0, *self._rest])
         q[3:7] /= np.linalg.norm(q[3:7])
@@ -321,7 +321,7 @@ class Quadruped(TouchDown):
         return self.WORK * float(np.abs(self.data.qfrc_actuator[6:] * self.data.qvel[6:]).sum()) + self.TIME
 
     def verdict(self) -> str:
-        """Falls by its torso; stands once it is upright and hardly moves."""
+        """Verdict: it falls by its torso, and stands once it is upright and hardly moves."""
         data, up = self.data, self.upright
         if up < 0.6 or data.qpos[2] < 1.6 * _BODY[2]:
             return "fell"

@@ -51,7 +51,7 @@ def simulation_of(env: Env) -> tuple[Foreign, Foreign]:
 
 
 def draws_seed(seed: int) -> int:
-    """For draws of a wrapper: another stream than the environment's own of the same seed."""
+    """Seed for a wrapper's draws: another stream than the environment's own of the same seed."""
     return int(np.random.SeedSequence([seed, 0x6F757463]).generate_state(1, np.uint64)[0])
 
 
@@ -86,13 +86,13 @@ class OutcomeRandomization(Wrapper, Recorded):
         inside._step_mujoco_simulation = step  # an attribute of the instance, before its class's
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Foreign, Info]:
-        """Of the environment; a seed starts the draws anew too."""
+        """Reset the environment; a seed starts the draws anew too."""
         observation, info = self.env.reset(seed=seed, options=options)
         self.hook.reset(None if seed is None else draws_seed(seed))
         return observation, {**info, "impacts": ()}
 
     def step(self, action: Foreign) -> Step:
-        """Of the environment, with ``info["impacts"]``."""
+        """Step the environment, with ``info["impacts"]``."""
         self._impacts.clear()
         observation, reward, terminated, truncated, info = self.env.step(action)
         info["impacts"] = tuple(self._impacts)

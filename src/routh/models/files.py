@@ -180,7 +180,7 @@ def _refuse_circle(target: Path, chain: tuple[Path, ...], source: Path) -> None:
 
 
 def _spelled(name: str, folder: Path, source: Path) -> Iterator[Path]:
-    """Where a name can lead from a folder: as it is, without its scheme, with the other kind of slashes."""
+    """Places to which a name can lead from a folder: as it is, without its scheme, with the other slashes."""
     if "\0" in name:  # a parser in C would stop there and open another file than the one that was checked
         raise ModelError(f"{source}: refers to {for_terminal(name)!r}, a name with a null byte")
     scheme, separator, rest = name.partition("://")

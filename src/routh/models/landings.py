@@ -56,7 +56,7 @@ class Motion:
 
     @property
     def rates(self) -> Array:
-        """About the body's own axes, (3,) rad/s."""
+        """Rates about the body's own axes, (3,) rad/s."""
         return np.array([self.roll_rate, self.pitch_rate, self.yaw_rate])
 
     def sideways(self, ahead: Array, down: Array) -> Array:
@@ -118,7 +118,7 @@ _WALL = -0.5  # cosine between a normal and gravity from which the ground is a w
 _PARALLEL = math.cos(0.01)  # of the angle (rad) between normals up to which the ground is one plane
 
 
-class Seen(NamedTuple):
+class SeenContacts(NamedTuple):
     """Contacts of a body with what does not move; arrays, since there are many states."""
 
     names: Sequence[str]  # (k,) "geom2/geom1"
@@ -132,18 +132,18 @@ class Seen(NamedTuple):
     time_constant: Array  # (k,) s, of the contacts' springs; NaN where nothing is known
     damping_ratio: Array  # (k,) likewise
 
-    def take(self, kept: np.ndarray) -> Seen:
-        """Some of them, which get distinct names."""
+    def take(self, kept: np.ndarray) -> SeenContacts:
+        """Some of the contacts, which get distinct names."""
         if kept.all():
             return self._replace(names=distinct_names(self.names))
         rows = np.flatnonzero(kept).tolist()
         names, geoms = [self.names[k] for k in rows], [self.geoms[k] for k in rows]
-        return Seen(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
+        return SeenContacts(distinct_names(names), geoms, *(array[kept] for array in self[2:]))
 
 
 @dataclass(frozen=True, eq=False)
 class RootMotion:
-    """Where the free root is and what its velocities mean."""
+    """Position of the free root, and the frame of its velocities."""
 
     dofs: slice  # its six velocities
     place: Array  # (3,) m, world: the origin of its frame
@@ -172,7 +172,7 @@ class Touchdown:
     M: Array  # (nv, nv)
     v: Array  # (nv,) before
     basis: Array  # (nv of the robot, nv)
-    seen: Seen  # all contacts with the ground within reach
+    seen: SeenContacts  # all contacts with the ground within reach
     points: Array  # (nc, 3) m, world: where the body will touch, on the body
     root: RootMotion
     load: Load
@@ -213,7 +213,7 @@ class Touchdown:
         return self.closing(self.v)
 
     def closing(self, v: Array | None = None, unevenness: float | None = None) -> Array:
-        """When each contact closes at a velocity of the problem (default: its own), (nc,) s.
+        """Time at which each contact closes at a velocity of the problem (default: its own), (nc,) s.
 
         ``unevenness``: m, by which the height of each foot may differ from the model at most; two of them
         differ by up to twice as much, so a foot may close earlier by that.
@@ -233,7 +233,7 @@ class Touchdown:
 
     @property
     def mass(self) -> float:
-        """Of the body itself, kg."""
+        """Mass of the body itself, kg."""
         return self.load.mass
 
     def turning(self, points: Array, directions: Array) -> Array:
@@ -255,7 +255,7 @@ class Touchdown:
 
     @cached_property
     def rest(self) -> Rest:
-        """On which of `over_ground` it comes to rest; a ValueError where they span no area."""
+        """Rest of the body on `over_ground`; a ValueError where these points span no area."""
         pull = self.load.weight / max(float(np.linalg.norm(self.load.weight)), 1e-300)
         return rest_of(self.points[self.over_ground], self.up, self.load.centre, pull)
 
@@ -288,7 +288,7 @@ def held_touchdown(
     M: Array,
     qvel: Array,
     root: RootMotion,
-    seen: Seen,
+    seen: SeenContacts,
     *,
     reach: float,
     load: Load,

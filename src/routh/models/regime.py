@@ -64,7 +64,7 @@ class Regime:
 
     @property
     def sentence(self) -> str:
-        """One line."""
+        """The regime in one line."""
         late = "never" if not np.isfinite(self.closing) else f"{1e3 * self.closing:.3g} ms after the first"
         lasts = f"a contact lasts {1e3 * self.duration:.3g} ms"
         within = f"contacts close within {1e3 * self.spread:.2g} ms"

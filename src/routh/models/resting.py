@@ -1,4 +1,4 @@
-"""On which of its points a body comes to rest on a plane, and over which edges it leaves them again.
+"""Points on which a body comes to rest on a plane, and edges over which it leaves them again.
 
 What can touch are points of the body. Of their convex hull the facets count that are seen from the ground. A
 body at rest lies on one of them, with the line of gravity through its centre of weight inside. From where it
@@ -33,7 +33,7 @@ _COPLANAR = math.cos(1e-3)  # of the angle (rad) between facets that are one whe
 
 
 class Rest(NamedTuple):
-    """Where a body lies, in the world's frame as it is turned now."""
+    """A body at rest, in the world's frame as it is turned now."""
 
     carrying: np.ndarray  # (k,) points that lie on the facets which count
     corners: np.ndarray  # (m,) of them: the border of these facets, counter-clockwise seen from above
@@ -47,7 +47,7 @@ class Rest(NamedTuple):
 
 
 def rest_of(points: Array, up: Array, centre: Array, down: Array) -> Rest:
-    """Where a body comes to rest; a ValueError where its points (k, 3) span no area.
+    """The rest to which a body comes; a ValueError where its points (k, 3) span no area.
 
     Parameters
     ----------
@@ -99,8 +99,9 @@ class Edges(NamedTuple):
 
     @classmethod
     def of(cls, start: Array, end: Array, normal: Array, offset: float, down: Array) -> Edges:
-        """Of edges between points (..., 3) from the centre, when the facet ``x . normal = offset`` lies on
-        the ground. An edge that is not in its plane is level once the body balances on it."""
+        """Edges between points (..., 3) from the centre, when the facet ``x . normal = offset`` lies on the
+        ground. An edge that is not in its plane is level once the body balances on it.
+        """
         e = end - start
         length = np.sqrt((e**2).sum(axis=-1))
         e = e / length[..., None]

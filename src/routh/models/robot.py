@@ -118,7 +118,7 @@ class RobotProblem(ImpactProblem):
 
     @property
     def time_to_contact(self) -> Array:
-        """When each gap closes at the velocity before, (nc,) s; 0 where closed, infinite where it opens."""
+        """Time at which each gap closes at the velocity before, (nc,) s; 0: closed, infinite: it opens."""
         return time_to_contact(self.dist, self.Jn @ self.v)
 
     def lift(self, v: ArrayLike) -> Array:

@@ -35,7 +35,7 @@ DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY = 0.1, 0.4
 
 
 def time_to_contact(dist: Array, rate: Array) -> Array:
-    """When gaps close that change at ``rate``, (nc,) s; 0 where closed, infinite where they open."""
+    """Times at which gaps close that change at ``rate``, (nc,) s; 0: closed, infinite: they open."""
     times = np.divide(dist, -rate, out=np.full(np.shape(dist), np.inf), where=rate < 0.0)
     return np.where(dist <= 0.0, 0.0, times)
 

@@ -283,7 +283,7 @@ def refuse_wrong(found: np.ndarray) -> None:
 
 
 def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
-    """Compiled code trusts them: arrays of a file that do not belong together are refused."""
+    """Refuse arrays of a file that do not belong together: compiled code trusts them."""
     n, nc, nt, nv = arrays["Jt"].shape if arrays["Jt"].ndim == 4 else (0, 0, 0, 0)
     wanted = {
         **{"M": ((n, nv, nv), "f8"), "Jn": ((n, nc, nv), "f8"), "Jt": ((n, nc, nt, nv), "f8")},
@@ -337,7 +337,7 @@ def _is_on_gpu(value: Foreign) -> bool:
 
 
 def _refuse_tiny(mass: Array, velocity: Array) -> None:
-    """As `ImpactProblem` does: what is too small vanishes in products, and with it contacts that approach."""
+    """Refuse what `ImpactProblem` refuses: tiny numbers vanish in products, and contacts with them."""
     diagonal, fastest = np.abs(np.diagonal(mass, axis1=-2, axis2=-1)), np.abs(velocity).max(axis=1)
     if np.any((diagonal > 0.0) & (diagonal < SMALLEST_NUMBER)):
         least = diagonal[diagonal > 0.0].min()
@@ -349,7 +349,7 @@ def _refuse_tiny(mass: Array, velocity: Array) -> None:
 
 
 def _rows(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:
-    """As `real_array`; numbers that are not finite are left for the check of the rows that count."""
+    """Array as by `real_array`; numbers that are not finite are left for the check of the rows that count."""
     return real_array(field, value, shapes, wanted, finite=False)
 
 

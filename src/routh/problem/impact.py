@@ -233,7 +233,7 @@ class ImpactProblem(Drawable):
         return velocity + flat @ self.response.T
 
     def path(self, impulses: Array, kind: PathKind = PathKind.TOTAL) -> ImpactPath:
-        """Where impulses (k, nc, 1 + nt), one after the other, lead from the velocity before."""
+        """Path from the velocity before through impulses (k, nc, 1 + nt), one after the other."""
         grown = np.concatenate([np.zeros((1, *impulses.shape[1:])), np.cumsum(impulses, axis=0)])
         return ImpactPath(self.apply(grown), impulses, kind)
 

@@ -218,7 +218,7 @@ def iteration_matrix(scheme: str, *, m: float, k: float, b: float, dt: float) ->
 
 
 def _oscillation(scheme: str, k: float, b: float, h: float, steps: int) -> Line:
-    """From 1 m at rest by the scheme's own matrix."""
+    """Motion from 1 m at rest by the scheme's own matrix."""
     A = iteration_matrix(scheme, m=1.0, k=k, b=b, dt=h)
     states = [np.array([1.0, 0.0])]
     for _ in range(steps):

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 from routh.base import features
 from routh.base.validation import Array
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
-from routh.reproduce.jw17_methods import LINE_TOLERANCE, Run, euler, general_solver
+from routh.reproduce.jw17_methods import LINE_TOLERANCE, MethodRun, euler, general_solver
 from routh.viz import style
 
 # a feature does not import another one: without it this module has nothing to show
@@ -331,7 +331,7 @@ _WHY_TRUTH = (
 )
 
 
-def _method(name: str, case: Case, step: float | None) -> Run:
+def _method(name: str, case: Case, step: float | None) -> MethodRun:
     return euler(*case, step, None if name == "NI" else LINE_TOLERANCE)
 
 

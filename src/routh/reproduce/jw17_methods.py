@@ -23,7 +23,7 @@ _H1, _H2, _BLEND = 0.01, 0.01, 0.5  # of (36)
 
 
 @dataclass(frozen=True)
-class Run:
+class MethodRun:
     """The total impulse in N s, (x, y, normal), and the number of Euler's steps."""
 
     impulse: tuple[float, float, float]
@@ -69,7 +69,7 @@ class _Contact:
         self.vz += rate * amount
 
     def follow_line(self, direction: tuple[float, float], reach: float = math.inf) -> bool:
-        """Straight sliding or stick, JW17 section 6.3, for at most `reach`; whether the impact ended."""
+        """Slide straight or stick, JW17 section 6.3, for at most `reach`; whether the impact ended."""
         rate = self._rate(direction)
         if self.compressing:
             amount = -self.vz / rate if rate > 0.0 else math.inf
@@ -88,7 +88,7 @@ class _Contact:
         return amount <= reach
 
     def vanished(self) -> None:
-        """From a vanished sliding velocity to the end: stick, or slip along the centrifugal direction."""
+        """Go from vanished sliding to the end: stick, or slip along the centrifugal direction."""
         need = np.linalg.solve(self.W[:2, :2], self.W[:2, 2])
         if math.hypot(*need) <= self.mu:
             self.follow_line((-float(need[0]), -float(need[1])))
@@ -104,7 +104,7 @@ class _Contact:
 
 def euler(
     W: ArrayLike, v: ArrayLike, mu: float, e: float, step: float | None, near: float | None = LINE_TOLERANCE
-) -> Run:
+) -> MethodRun:
     """JW17's Algorithm 1: Euler's method until an event s or l, closed forms from there.
 
     W (3, 3), v (3,) with v_z < 0. A fixed ``step`` in N s is "FS" in Table 1, None, which is by (36), "VS".
@@ -144,10 +144,12 @@ def euler(
             iterations += 1
             break
     x, y, z = at.impulse
-    return Run((x, y, z), iterations)
+    return MethodRun((x, y, z), iterations)
 
 
-def general_solver(W: ArrayLike, v: ArrayLike, mu: float, e: float, method: str, rtol: float = 1e-6) -> Run:
+def general_solver(
+    W: ArrayLike, v: ArrayLike, mu: float, e: float, method: str, rtol: float = 1e-6
+) -> MethodRun:
     """The same impact by a general solver of differential equations with events, JW17 section 6.4.
 
     ``method`` is one of SciPy's. Event s is declared where a millionth of the sliding velocity is left, since
@@ -184,8 +186,8 @@ def general_solver(W: ArrayLike, v: ArrayLike, mu: float, e: float, method: str,
         if len(run.t_events[0]):
             at = _Contact(W, mu, e, normal(z, y), [*impulse(z, y), z], float(y[2]), phase == "compression")
             at.vanished()
-            return Run((at.impulse[0], at.impulse[1], at.impulse[2]), evaluations)
+            return MethodRun((at.impulse[0], at.impulse[1], at.impulse[2]), evaluations)
         if phase == "compression":
             y = np.array([y[0], y[1], e * e * y[2]])
     total = impulse(z, y)
-    return Run((float(total[0]), float(total[1]), z), evaluations)
+    return MethodRun((float(total[0]), float(total[1]), z), evaluations)

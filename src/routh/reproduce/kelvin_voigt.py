@@ -171,12 +171,12 @@ class _Compliant:
         return self._normal(self.model.gaps(q)[self.rows], self._jacobians(q)[0] @ v)[0]
 
     def pressing(self, t: float, y: Array) -> float:
-        """Positive while some contact approaches by more than delta; its zero ends the impact."""
+        """Event function, positive if a contact approaches by more than delta; its zero ends the impact."""
         q, v = np.split(y, 2)
         Jn, _ = self._jacobians(q)
         return -float((Jn @ v).min()) - self.delta
 
     def _jacobians(self, q: Array) -> tuple[Array, Array]:
-        """Of the contacts that take part, both (nc, nv)."""
+        """Jacobians of the contacts that take part, both (nc, nv)."""
         Jn, Jt = self.model.jacobians(q)
         return Jn[self.rows], Jt[self.rows, 0]

@@ -103,7 +103,7 @@ def run(
 
 
 def fingerprint(settings: Settings) -> str:
-    """Of the settings and of every source file: results of other code are not taken for ours."""
+    """Fingerprint of the settings and of every source file: results of other code are not taken for ours."""
     digest = hashlib.sha256(json.dumps(asdict(settings), sort_keys=True).encode())
     root = Path(routh.__file__).parent
     for path in sorted(root.rglob("*.py")):
@@ -222,7 +222,7 @@ def cells(row: Row) -> tuple[str, str, str]:
 
 
 def _number(value: float | str | None, other: float | str | None = None) -> str:
-    """As printed with at most MOST_DIGITS; else with so many that it reads as no whole one, as no other."""
+    """Value with at most MOST_DIGITS; else with so many that it reads as no whole one, as no other."""
     if value is None or isinstance(value, str):
         return "–" if value is None else value
     if isinstance(value, int) or not math.isfinite(value):
@@ -239,7 +239,7 @@ def _number(value: float | str | None, other: float | str | None = None) -> str:
 
 
 def difference(row: Row) -> str:
-    """Ours less the paper's, also relative; "as printed" where only the paper's rounding differs."""
+    """Our value less the paper's, also relative; "as printed" where only the paper's rounding differs."""
     if row.paper is None:
         return "–"
     if isinstance(row.paper, str) or isinstance(row.ours, str):

@@ -86,7 +86,7 @@ def ended(outcomes: Outcomes) -> Array:
 
 
 def distances(problem: ImpactProblem, known: Array, velocities: Array) -> Array:
-    """From velocities (k, nv) to the nearest known outcome, in the energy norm, by the speed before."""
+    """Distances of velocities (k, nv) to the nearest known outcome, in the energy norm over the speed."""
     root = problem.cholesky
     found, _ = KDTree(known @ root).query(velocities @ root)
     return np.asarray(found / problem.speed)

@@ -1,6 +1,6 @@
 """Does a step have one outcome only? HP23 Assumption 6, certified or refuted; and Lemma 7's constant.
 
-In the plane it is decided by linear programs over pairs of contact modes (`_Search`). A solution of
+In the plane it is decided by linear programs over pairs of contact modes (`_PairSearch`). A solution of
 HP23 (75) puts every contact into one of seven modes: it does not push; or it pushes with less than its bound
 and rests, or with all of its bound and does not separate; and then it sticks or slides to either side. For
 two modes a contact, pairs of solutions of the same step, for all velocities and all ``lambda_max`` at once,
@@ -77,8 +77,8 @@ def mode_rows(
 
 
 @dataclass(eq=False)
-class _Search:
-    """For two solutions of one step. Variables: velocity after the first, then impulses of both."""
+class _PairSearch:
+    """Search for two solutions of one step. Variables: velocity after the first, then impulses of both."""
 
     problem: ImpactProblem
     deadline: float
@@ -168,7 +168,7 @@ class _Search:
         return None
 
     def extend(self, leader: int, chosen: dict[int, tuple[Mode, Mode]]) -> Witness | None:
-        """Depth first: add the modes of one more contact where a difference is left."""
+        """Add the modes of one more contact where a difference is left, depth first."""
         if time.monotonic() > self.deadline:
             self.late = True
             return None
@@ -298,7 +298,7 @@ def uniqueness(
 
 def _by_modes(problem: ImpactProblem, seconds: float) -> Uniqueness:
     """The verdict of the programs over pairs of modes; a witness counts where its residuals do."""
-    search = _Search(problem, time.monotonic() + seconds)
+    search = _PairSearch(problem, time.monotonic() + seconds)
     found = search.witness()
     if found is not None:
         pair = _solutions_of(problem, found)

@@ -23,7 +23,7 @@ PAPERS = ("HP23", "HP19", "JW17", "D19")  # in this order
 Number = float | str
 
 
-class Verdict(enum.StrEnum):
+class StatementVerdict(enum.StrEnum):
     """What became of a statement."""
 
     WORKS = "works"  # true of the implementation, as far as its check goes
@@ -38,7 +38,7 @@ class Verdict(enum.StrEnum):
 class Finding:
     """What a check found: the verdict and the numbers that it rests on, by name."""
 
-    verdict: Verdict
+    verdict: StatementVerdict
     numbers: Mapping[str, Number] = field(default_factory=dict)
 
 
@@ -47,27 +47,27 @@ Check = Callable[[], Finding]
 
 def works(holds: bool, numbers: Mapping[str, Number]) -> Finding:
     """The statement works where what was computed bears it out; else these numbers refute it."""
-    return Finding(Verdict.WORKS if holds else Verdict.REFUTED, numbers)
+    return Finding(StatementVerdict.WORKS if holds else StatementVerdict.REFUTED, numbers)
 
 
 def refuted(witness: bool, numbers: Mapping[str, Number]) -> Finding:
     """The statement is refuted where the witness stands; without one it is open."""
-    return Finding(Verdict.REFUTED if witness else Verdict.OPEN, numbers)
+    return Finding(StatementVerdict.REFUTED if witness else StatementVerdict.OPEN, numbers)
 
 
 def impossible(premise: bool, numbers: Mapping[str, Number]) -> Finding:
     """A proof contradicts the statement where its premise holds; without it the statement is open."""
-    return Finding(Verdict.IMPOSSIBLE if premise else Verdict.OPEN, numbers)
+    return Finding(StatementVerdict.IMPOSSIBLE if premise else StatementVerdict.OPEN, numbers)
 
 
 def unsettled(settled: bool, numbers: Mapping[str, Number]) -> Finding:
     """The statement is open unless what was tried now brings it out."""
-    return Finding(Verdict.WORKS if settled else Verdict.OPEN, numbers)
+    return Finding(StatementVerdict.WORKS if settled else StatementVerdict.OPEN, numbers)
 
 
 def explained(reason: bool, numbers: Mapping[str, Number]) -> Finding:
     """The printed number does not come out, and the reason does."""
-    return Finding(Verdict.EXPLAINED if reason else Verdict.OPEN, numbers)
+    return Finding(StatementVerdict.EXPLAINED if reason else StatementVerdict.OPEN, numbers)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Statement:
 
     where: str  # in the paper: a theorem, a figure, a section
     says: str
-    verdict: Verdict  # of record: what the check said when it was last run
+    verdict: StatementVerdict  # of record: what the check said when it was last run
     check: str = ""  # "module.function" in routh.reproduce.checks; none where the paper's proof is all
     see: str = ""  # an exhibit that shows it
     proof: str = ""  # where a proof of the verdict stands
@@ -103,14 +103,16 @@ def statements() -> dict[str, tuple[Statement, ...]]:
     found = {}
     for paper in PAPERS:
         data = tomllib.loads((files("routh.reproduce") / "said" / f"{paper.lower()}.toml").read_text("utf-8"))
-        found[paper] = tuple(Statement(**{**one, "verdict": Verdict(one["verdict"])}) for one in data["said"])
+        found[paper] = tuple(
+            Statement(**{**one, "verdict": StatementVerdict(one["verdict"])}) for one in data["said"]
+        )
     return found
 
 
 def counted(said: Iterable[Statement]) -> str:
     """How many of each verdict, as words."""
     count = Counter(one.verdict for one in said)
-    return ", ".join(f"{count[verdict]} {verdict}" for verdict in Verdict if count[verdict])
+    return ", ".join(f"{count[verdict]} {verdict}" for verdict in StatementVerdict if count[verdict])
 
 
 @dataclass(frozen=True)

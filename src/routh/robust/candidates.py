@@ -46,11 +46,11 @@ class Constraint:
     surely: Callable[[Any], bool] | None = None  # asked of the answer: whether it holds with other samples
 
     def values(self, made: Made) -> Array:
-        """Of one landing, (k,)."""
+        """Values for one landing, (k,)."""
         return np.atleast_1d(np.asarray(self.function(made), dtype=np.float64))
 
     def violation(self, made: Made) -> float:
-        """By how much it is broken, in units of ``within``: kept up to 1; infinite where it is no number."""
+        """Size of the violation, in units of ``within``: kept up to 1; infinite where it is no number."""
         if self.also is not None and not self.also(made):
             return np.inf
         value = self.values(made)
@@ -112,7 +112,7 @@ class Feet:
             self.local.append(np.array(local))
 
     def places(self, qpos: Array) -> Array:
-        """Relative to their mean, (3 k,) m, in world coordinates; the same however high the robot is."""
+        """Positions from their mean, (3 k,) m, in world coordinates; the same however high the robot is."""
         self._pose(qpos)
         places = [
             self.data.geom_xpos[geom] + self.data.geom_xmat[geom].reshape(3, 3) @ local
@@ -167,11 +167,11 @@ class Choices:
             return None
 
     def at(self, u: Array) -> Array:
-        """From shares of the ranges (d,) to values."""
+        """Values from shares of the ranges (d,)."""
         return self.low + np.clip(u, 0.0, 1.0) * (self.high - self.low)
 
     def share(self, x: Array) -> Array:
-        """From values (d,) to shares of the ranges."""
+        """Shares of the ranges from values (d,)."""
         return (x - self.low) / (self.high - self.low)
 
 

@@ -34,7 +34,7 @@ class Score(ABC):
 
     @abstractmethod
     def value(self, problem: ImpactProblem) -> float:
-        """NaN where no sample ended."""
+        """The score of an impact; NaN where no sample ended."""
 
     def slopes(self, problem: ImpactProblem) -> Slopes | None:
         """Derivatives by the problem's fields; None where there is none."""
@@ -49,11 +49,11 @@ class AmbiguityScore(Score):
     seed: int
 
     def value(self, problem: ImpactProblem) -> float:
-        """0 where nothing approaches: there is one outcome."""
+        """The ambiguity of an impact; 0 where nothing approaches: there is one outcome."""
         return 0.0 if not np.any(problem.approaching) else sample(problem, self.n, seed=self.seed).ambiguity
 
     def slopes(self, problem: ImpactProblem) -> Slopes | None:
-        """Of the two samples farthest apart: ``|v_i - v_j|_M / |v|_M``."""
+        """Slopes of the distance of the two samples farthest apart: ``|v_i - v_j|_M / |v|_M``."""
         outcomes = sample(problem, self.n, seed=self.seed)
         found = measure_ambiguity(outcomes)
         if not found.diameter > 0.0:
@@ -116,7 +116,7 @@ class TippingScore(Score):
         return tipping_ratio(sample(standing(problem), self.n, rates="extreme", seed=self.seed))
 
     def slopes(self, problem: ImpactProblem) -> Slopes | None:
-        """Of the worst sample, its decisions held, and of the edge itself."""
+        """Slopes of the worst sample, its decisions held, and of the edge itself."""
         known = standing(problem)
         outcomes = sample(known, self.n, rates="extreme", seed=self.seed)
         ended = outcomes.status == Status.SOLVED
@@ -149,7 +149,7 @@ class OwnScore(Score):
     seed: int
 
     def value(self, problem: ImpactProblem) -> float:
-        """Whatever the function says."""
+        """The function's value, whatever it is."""
         return float(self.function(sample(problem, self.n, seed=self.seed)))
 
 

@@ -170,12 +170,12 @@ class Search:
         return np.stack(columns, axis=1)
 
     def objective(self, u: Array) -> float:
-        """For an optimiser: finite everywhere."""
+        """The objective for an optimiser: finite everywhere."""
         value = self.tell(u)
         return value if np.isfinite(value) else self.bad
 
     def slope(self, u: Array) -> Array:
-        """Of `tell` by shares of the ranges, (d,): the problem's slopes, chained with its differences."""
+        """Slope of `tell` by shares of ranges, (d,): the problem's slopes chained with its differences."""
         u = self.on_constraints(u)
         made = problem_of(self.made(u))
         if made is None:
@@ -269,7 +269,7 @@ class Designed:
 
     @property
     def problem(self) -> ImpactProblem:
-        """The impact."""
+        """The impact of this design."""
         return self.made.problem if isinstance(self.made, Landing) else self.made
 
 
@@ -462,7 +462,7 @@ def _surest(search: Search, first: Tried) -> tuple[Tried, bool]:
 
 
 def _follow(search: Search, u: Array, method: str) -> None:
-    """From one beginning: gradients, then a search from where they came to."""
+    """Follow gradients from one beginning, then search from where they came to."""
     before = len(search.tried)
     if method != "search":
         search.run(u, "gradient")

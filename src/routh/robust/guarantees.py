@@ -43,7 +43,7 @@ class Guarantee:
 
     @property
     def answer(self) -> Answer:
-        """Of all conditions together: one counterexample refutes, all must be proved."""
+        """Answer over all conditions together: one counterexample refutes, all must be proved."""
         answers = {self.answer_of(name) for name in self.limits}
         if Answer.REFUTED in answers:
             return Answer.REFUTED
@@ -79,7 +79,7 @@ class Guarantees:
 
     @property
     def counterexamples(self) -> tuple[WorstCase | None, ...]:
-        """Of each row that is refuted."""
+        """Counterexample of each row that is refuted."""
         return tuple(row.counterexample for row in self.rows)
 
     def __bool__(self) -> bool:

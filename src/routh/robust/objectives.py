@@ -25,11 +25,11 @@ class Objective(ABC):
 
     @abstractmethod
     def values(self, v: Array) -> Array:
-        """For velocities (n, nv), (n,)."""
+        """Values at velocities (n, nv), (n,)."""
 
     @abstractmethod
     def gradient(self, v: Array, speed: float) -> Array:
-        """At a velocity (nv,), (nv,); ``speed`` is the size of a velocity that matters, in its units."""
+        """Gradient (nv,) at a velocity (nv,); ``speed``: size of a velocity that matters, in its units."""
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float | None:
         """An upper bound over velocities within ``radius`` of ``centre`` in the energy norm, if known.
@@ -47,15 +47,15 @@ class Linear(Objective):
     convex: ClassVar = True
 
     def values(self, v: Array) -> Array:
-        """For velocities (n, nv), (n,)."""
+        """Values at velocities (n, nv), (n,)."""
         return v @ self.direction
 
     def gradient(self, v: Array, speed: float) -> Array:
-        """The direction."""
+        """The direction, which is the gradient everywhere."""
         return self.direction
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float:
-        """Exact."""
+        """The exact maximum."""
         size = float(np.linalg.norm(np.linalg.solve(half.T, self.direction)))
         return float(self.direction @ centre + radius * size)
 
@@ -81,15 +81,15 @@ class Quadratic(Objective):
         object.__setattr__(self, "q", linear)
 
     def values(self, v: Array) -> Array:
-        """For velocities (n, nv), (n,)."""
+        """Values at velocities (n, nv), (n,)."""
         return np.einsum("ki,ij,kj->k", v, self.P, v) + v @ self.q
 
     def gradient(self, v: Array, speed: float) -> Array:
-        """Of the formula."""
+        """Gradient of the formula."""
         return 2.0 * self.P @ v + self.q
 
     def largest_in_ball(self, centre: Array, radius: float, half: Array) -> float:
-        """By the triangle inequality: ``(|c|_P + r s)^2 + q . c + r |q|_*``, s the norm of P in the ball."""
+        """Bound: ``(|c|_P + r s)^2 + q . c + r |q|_*``, s the norm of P in the ball; triangle inequality."""
         back = np.linalg.inv(half)
         stretch = np.sqrt(max(float(np.linalg.eigvalsh(back.T @ self.P @ back)[-1]), 0.0))
         size = np.sqrt(max(float(centre @ self.P @ centre), 0.0))
@@ -104,11 +104,11 @@ class Own(Objective):
     function: Callable[[Array], ArrayLike]
 
     def values(self, v: Array) -> Array:
-        """For velocities (n, nv), (n,); refuses another shape and numbers that are not finite."""
+        """Values at velocities (n, nv), (n,); refuses another shape and numbers that are not finite."""
         return real_array("objective", self.function(v), [(len(v),)], f"shape ({len(v)},) from the function")
 
     def gradient(self, v: Array, speed: float) -> Array:
-        """By central differences."""
+        """Gradient by central differences."""
         steps = _STEP * speed * np.eye(len(v))
         return (self.values(v + steps) - self.values(v - steps)) / (2.0 * _STEP * speed)
 

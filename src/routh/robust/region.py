@@ -59,7 +59,7 @@ class SafeRegion(Drawable, Tabular):
         return np.asarray(np.max(found, axis=1), dtype=np.float64)
 
     def ratio(self, drop: float, speed: float) -> float:
-        """At one touch-down: m/s down and m/s sideways, between directions interpolated."""
+        """Ratio at one touch-down: m/s down and m/s sideways, between directions interpolated."""
         down, side = real("drop", drop, above=0.0), real("speed", speed, at_least=0.0)
         total, at = float(np.hypot(down, side)), float(np.arctan2(side, down))
         if at > self.angle[-1] or total > self.fastest:

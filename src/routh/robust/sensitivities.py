@@ -22,7 +22,7 @@ from routh.problem.impact import ImpactProblem
 from routh.robust.objectives import as_objective
 from routh.robust.worst import Wanted, WorstCase, WorstOptions, worst_case
 from routh.sampling.outcomes import DATA
-from routh.sampling.status_sequences import NOT_ENDED, SMOOTH, Polisher, Program
+from routh.sampling.status_sequences import NOT_ENDED, SMOOTH, Polisher, StatusProgram
 
 _NEAR = 1e-9  # a sample this near to a change of piece has a one-sided derivative
 _SMALL = 4  # dimensions of an exact set that is worth the wait
@@ -109,7 +109,7 @@ def sensitivity(
 
 
 def _by_statuses(problem: ImpactProblem, worst: WorstCase, direction: Array) -> Sensitivity | None:
-    """By the linear program of the path's statuses.
+    """Sensitivity by the linear program of the path's statuses.
 
     None where there is no path, none of that kind, or the program does not give its value back.
     """
@@ -120,7 +120,7 @@ def _by_statuses(problem: ImpactProblem, worst: WorstCase, direction: Array) -> 
     walk = polisher.walk(impulse.reshape(len(impulse), -1))
     if not walk.sequence:
         return None
-    program = Program(polisher.G, polisher.start, polisher.mu, walk.sequence)
+    program = StatusProgram(polisher.G, polisher.start, polisher.mu, walk.sequence)
     near = _SAME * float(np.linalg.norm(np.linalg.solve(problem.cholesky, direction))) * problem.scaling.speed
     for slack in (0.0, NOT_ENDED):  # the set is closed; but without slack a segment may begin after the end
         found = _farthest(problem, program, direction, slack)
@@ -133,7 +133,7 @@ def _by_statuses(problem: ImpactProblem, worst: WorstCase, direction: Array) -> 
 def _by_sample(
     problem: ImpactProblem, worst: WorstCase, direction: Array, options: WorstOptions
 ) -> Sensitivity:
-    """By the derivative of the sample that was found, its decisions held."""
+    """Sensitivity by the derivative of the sample that was found, its decisions held."""
     if worst.sample is None:  # a vertex that outcomes only approach: the sample that came nearest
         filled: WorstOptions = {**options, "method": "fill"}
         near = worst_case(problem, direction, **filled)
@@ -154,7 +154,7 @@ def _by_sample(
 
 
 def _farthest(
-    problem: ImpactProblem, program: Program, direction: Array, slack: float
+    problem: ImpactProblem, program: StatusProgram, direction: Array, slack: float
 ) -> tuple[float, dict[str, Array], bool] | None:
     """The largest ``direction . v`` of some statuses, its derivatives, and whether multipliers are unique."""
     cost = direction @ (problem.response * np.repeat(problem.scaling.impulse, 2)) @ program.effects
@@ -187,10 +187,10 @@ def _independent(rows: Array) -> bool:
 
 
 class _Lagrangian:
-    """Its derivatives with respect to the problem, impulses and multipliers held."""
+    """Derivatives of the Lagrangian with respect to the problem, impulses and multipliers held."""
 
     def __init__(
-        self, problem: ImpactProblem, program: Program, x: Array, below: Array, equal: Array
+        self, problem: ImpactProblem, program: StatusProgram, x: Array, below: Array, equal: Array
     ) -> None:
         self.problem, self.program, self.x = problem, program, x
         self.below, self.equal = below, equal  # multipliers of the program's conditions

@@ -96,7 +96,7 @@ class Support:
         return float(self.barriers.min())
 
     def ratios(self, v: Array) -> Array:
-        """For velocities (..., nv), (..., edges): above 1 it turns over; infinite where it cannot stand."""
+        """Ratios at velocities (..., nv), (..., edges): above 1 it turns over; infinite: it cannot stand."""
         unstable = self.barriers <= 0.0
         rates = np.where(unstable[:, None], 0.0, self.rates)
         return np.where(unstable, np.inf, v @ rates.T)

@@ -324,7 +324,7 @@ class Tippings(Tabular):
 
     @cached_property
     def cannot_tip(self) -> np.ndarray:
-        """For which states that is proved, (n,) bool."""
+        """States that are proved not to tip, (n,) bool."""
         return self._each(lambda one: one.cannot_tip, False).astype(bool)
 
     @cached_property
@@ -334,7 +334,7 @@ class Tippings(Tabular):
 
     @property
     def verdicts(self) -> list[str]:
-        """ "go", "no-go", "undecided", "tilted" or "partial", empty without an answer."""
+        """Verdicts "go", "no-go", "undecided", "tilted" or "partial", empty without an answer."""
         return ["" if isinstance(one, ValueError) else str(one.verdict) for one in self.found]
 
     @property
@@ -344,7 +344,7 @@ class Tippings(Tabular):
 
     @property
     def regimes(self) -> list[str]:
-        """ "stiff", "soft", "tilted" or "unknown", empty without an answer."""
+        """Regimes "stiff", "soft", "tilted" or "unknown", empty without an answer."""
         return ["" if isinstance(one, ValueError) else one.regime.kind for one in self.found]
 
     def __repr__(self) -> str:

@@ -67,7 +67,7 @@ class WorstCase:
 
     @property
     def looseness(self) -> float | None:
-        """By which share of the value's size the bound is loose, if no outcome is worse than the one found.
+        """Looseness of the bound as a share of the value's size, if no outcome is worse than the one found.
 
         Bounds in space come from energy, momentum and the friction cones alone. For the edge over which a
         lander turns it is 0.4 to 0.9; where the value is small beside what energy allows, several times one:

@@ -116,7 +116,7 @@ class Principal:
 
 
 def covariance(outcomes: Sampled) -> Array:
-    """Of the velocities after, (nv, nv), over the solved samples; NaN where there are none."""
+    """Covariance of the velocities after, (nv, nv), over the solved samples; NaN where there are none."""
     v = outcomes.v[outcomes.solved]
     if not len(v):
         return np.full((outcomes.problem.nv,) * 2, np.nan)

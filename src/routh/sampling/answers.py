@@ -344,7 +344,7 @@ def _modes(problem: ImpactProblem, velocity: Array, threshold: float) -> np.ndar
 
 
 def _length(rows: Sequence[Array]) -> Array:
-    """Of vectors whose coordinates stand in one or two rows (n,)."""
+    """Lengths of vectors whose coordinates stand in one or two rows (n,)."""
     return np.abs(rows[0]) if len(rows) == 1 else np.hypot(rows[0], rows[1])
 
 
@@ -407,7 +407,7 @@ def _one(problem: ImpactProblem, v: Array, modes: np.ndarray, index: int) -> One
 
 
 def _range(problem: ImpactProblem, velocity: Array, modes: np.ndarray, contact: int) -> ContactRange:
-    """Of one contact: velocities (1 + nt, n) and modes (n,)."""
+    """Range of one contact: velocities (1 + nt, n) and modes (n,)."""
     speed = np.where(modes == ContactMode.SEPARATES, velocity[0], _length(list(velocity[1:])))
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     np.minimum.at(low, modes.astype(np.intp), speed)

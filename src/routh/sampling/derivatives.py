@@ -73,7 +73,7 @@ def checked(wrt: Sequence[str], near: float = NEAR) -> tuple[str, ...]:
 
 
 def forget_lost(task: Task, v: Array, mass: Array) -> None:
-    """NaN for samples without an outcome, that are others than those drawn, or whose derivative is wrong.
+    """Write NaN for samples without an outcome, that differ from those drawn, or with a wrong derivative.
 
     ``v`` (items, nv): velocities as they were drawn; ``mass`` (rows, nv, nv).
     """

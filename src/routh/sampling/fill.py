@@ -56,7 +56,7 @@ def changed_keys(keys: np.ndarray, events: np.ndarray, rng: np.random.Generator)
 
 
 class Herd:
-    """For each direction the keys of the sample that reached farthest."""
+    """Keys of the samples that reached farthest, one for each direction."""
 
     def __init__(self, directions: Array, rng: np.random.Generator) -> None:
         self.directions, self._rng = directions, rng  # (k, nv)
@@ -289,7 +289,7 @@ class _Search:
         return np.concatenate([*rounds, unknown])
 
     def outcomes(self, tolerance: float) -> Outcomes:
-        """All samples."""
+        """All samples as outcomes."""
         rounds, walks, problem = [out for out, _ in self._rounds], self._walks, self.problem
         k, nc = len(walks), problem.nc
         found = {name: np.concatenate([getattr(out, name)[0] for out in rounds]) for name in Outputs._fields}

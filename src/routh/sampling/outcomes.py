@@ -293,9 +293,9 @@ class Outcomes(Drawable, Tabular):
         return measure_ambiguity(self).score
 
     def covariance(self) -> Array:
-        """Of the velocities after, (nv, nv), over the solved samples.
+        """Covariance of the velocities after, (nv, nv), over the solved samples.
 
-        Of the samples, and so of how the rates were drawn: no probability of what a real impact does.
+        It depends on how the rates were drawn: no probability of what a real impact does.
         """
         return covariance(self)
 
@@ -381,7 +381,7 @@ def with_jams(found: Outcomes) -> Outcomes:
 
 
 def are_outcomes(status: np.ndarray) -> np.ndarray:
-    """Where statuses (...) are those of outcomes: solved, or nothing to solve."""
+    """Whether statuses (...) are those of outcomes: solved, or nothing to solve."""
     return np.asarray(_OK.take(status))
 
 

@@ -2,7 +2,7 @@
 
 Solutions of HP23 (39) whose segments have given statuses (who pushes, who sticks, who slides which way)
 form a convex set: impulses enter linearly and the statuses are linear conditions at the ends of each segment
-(`Program`). So the farthest outcome in a direction is a linear program; whether a solution is that one
+(`StatusProgram`). So the farthest outcome in a direction is a linear program; whether a solution is that one
 already, its multipliers tell, which is much cheaper (`Polisher`). The sequence of statuses itself is found by
 hill climbing (`climb`): segments are changed, put in or left out of the best sequences so far.
 """
@@ -38,7 +38,7 @@ Statuses = tuple[int, ...]  # per contact
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class StatusProgram:
     """Conditions on impulses x: of pushing contacts the normal ones, of sticking ones friction too."""
 
     G: Array  # (2 nc, 2 nc) scaled Delassus matrix
@@ -73,12 +73,12 @@ class Program:
 
     @property
     def bounds(self) -> list[tuple[float | None, None]]:
-        """Of the unknowns."""
+        """Bounds of the unknowns."""
         return [(0.0 if normal else None, None) for normal in self.positive]
 
     @cached_property
     def effects(self) -> Array:
-        """(2 nc, n): the impulse of a unit of each unknown; friction of a sliding contact goes with it."""
+        """Impulses of a unit of each unknown, (2 nc, n); friction of a sliding contact goes with it."""
         columns = np.zeros((len(self.start), len(self.places)))
         for column, (_, place, status) in enumerate(self.places):
             columns[place, column] = 1.0
@@ -186,7 +186,7 @@ class Walk:
 
     @cached_property
     def residual(self) -> float:
-        """Of the model, recomputed from the pieces."""
+        """Residual of the model, recomputed from the pieces."""
         return path_residual(self.problem, self.path)
 
 
@@ -215,15 +215,15 @@ class Polisher:
 
     def improved(self, walk: Walk, directions: Array) -> list[Walk]:
         """Farther solutions with a walk's statuses, for those directions (k, nv) in which there are any."""
-        program = Program(self.G, self.start, self.mu, walk.sequence)
+        program = StatusProgram(self.G, self.start, self.mu, walk.sequence)
         wanting = [d for d in directions if not is_farthest(program, walk.pieces, d @ self._worth)]
         return [found for d in wanting if (found := self._solved(program, d)) is not None]
 
     def extreme(self, sequence: tuple[Statuses, ...], direction: Array) -> Walk | None:
         """The farthest solution in a direction (nv,) with these statuses; None where there is none."""
-        return self._solved(Program(self.G, self.start, self.mu, sequence), direction)
+        return self._solved(StatusProgram(self.G, self.start, self.mu, sequence), direction)
 
-    def _solved(self, program: Program, direction: Array) -> Walk | None:
+    def _solved(self, program: StatusProgram, direction: Array) -> Walk | None:
         pieces = farthest(program, direction @ self._worth)
         if pieces is None:
             return None
@@ -233,7 +233,7 @@ class Polisher:
         return walk if walk.residual <= tolerances.RESIDUAL else None
 
 
-def farthest(program: Program, cost: Array) -> Array | None:
+def farthest(program: StatusProgram, cost: Array) -> Array | None:
     """The impulses (k, 2 nc) of the segments that maximise ``cost . impulse``; None where there are none.
 
     ``cost`` (2 nc,) is what one unit of each scaled impulse is worth.
@@ -256,7 +256,7 @@ def farthest(program: Program, cost: Array) -> Array | None:
     return program.pieces(result.x) if np.all(violation <= _FEASIBLE) else None
 
 
-def is_farthest(program: Program, pieces: Array, cost: Array) -> bool:
+def is_farthest(program: StatusProgram, pieces: Array, cost: Array) -> bool:
     """Whether these impulses are optimal: the cost is a sum of the conditions that hold with equality."""
     x = program.unknowns(pieces)
     A_eq, _ = program.equal

@@ -168,13 +168,13 @@ class March:
                 self.lost.add(e)
 
     def _go(self, begin: int, end: int, until: int, room: object, plan: Plan | None = None) -> None:
-        """Some motions in a room, until so many steps are done or one is not solved."""
+        """Move some motions in a room, until so many steps are done or one is not solved."""
         assert isinstance(room, Room)
         march(begin, end, until, plan or self.plan, self.layout, room, self.course, self.record)
 
     @cached_property
     def room(self) -> object:
-        """That of a motion that goes by itself."""
+        """Room of a motion that goes by itself."""
         return self._room()
 
     def _system(self, e: int) -> ConstrainedSystem:
@@ -195,7 +195,7 @@ class March:
         return min(int(self.course.stage[e, DONE]), given.shape[1] - 1)
 
     def inputs_of(self, e: int) -> Array | None:
-        """Those that are not among the forces."""
+        """Inputs of the next step that are not among the forces."""
         return None
 
     def _rescue(self, e: int) -> None:

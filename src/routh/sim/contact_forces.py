@@ -80,7 +80,7 @@ class ContactProblem:
         return (self.mu > 0.0) & ~self.slip.any(axis=1)
 
     def position(self, contact: int) -> int:
-        """Where a contact of the model stands in this problem."""
+        """Position of a contact of the model in this problem."""
         return self.contacts.index(contact)
 
     def accelerations(self, force: Array) -> Array:

@@ -56,7 +56,7 @@ class Recorder:
 
     @property
     def index(self) -> int:
-        """Of the last sample."""
+        """Index of the last sample."""
         return len(self.t) - 1
 
     def add(
@@ -156,7 +156,7 @@ class RunSettings(Options):
 
 
 @dataclass(frozen=True)
-class Impact:
+class TimedImpact:
     """One instant of impact, kept to recognise Zeno behaviour."""
 
     t: float
@@ -177,7 +177,7 @@ class Run:
         self.mode: Mode = ()
         self.excluded: set[Mode] = set()
         self.stopped_slip: set[int] = set()  # contacts whose slip has just come to an end
-        self.impacts: list[Impact] = []
+        self.impacts: list[TimedImpact] = []
         self.pushed: dict[int, float] = {}  # open contacts that took part in an impact, and when
         self.scale = mechanism.speed(self.q, self.v)
         free = mechanism.speed(self.q, mechanism.snapshot(self.t, self.q, self.v).free)
@@ -311,7 +311,7 @@ class Run:
         self.v = result.v.copy()
         self.mode, self.excluded, self.stopped_slip = (), set(), set()
         if not self.impacts or self.t > self.impacts[-1].t:
-            self.impacts.append(Impact(self.t, self.record.index, took_part, approach))
+            self.impacts.append(TimedImpact(self.t, self.record.index, took_part, approach))
             self._extrapolate()
 
     def _settles(self) -> bool:
@@ -427,7 +427,7 @@ class Run:
         return None
 
     def _run_mode(self, motion: ModeMotion, grid: list[float], leaving: frozenset[int]) -> Flow:
-        """By compiled code, where that knows the forces; else the readable way, from the start."""
+        """Run a mode by compiled code, where that knows the forces; else the readable way, from the start."""
         end, options = self.settings.end, self.settings
         start = motion, self.t, self.q, self.v, end, options, self.fastest
         if flow.suits(motion):

@@ -206,7 +206,7 @@ class Course:
         return Look(*(np.array([getattr(one, name) for one in seen]) for name in ("gap", "rate", "margin")))
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
-        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step.
+        """Time at which gap, rate or margin (``what``) number j vanishes between two times of the step.
 
         Where it has the same sign at both it is the one at which it is smaller.
         """
@@ -445,7 +445,7 @@ class QuickCourse(Course):
         return Look(seen.gap[:, 0], seen.gap[:, 1], seen.margin)
 
     def crossing(self, what: str, j: int, a: float, b: float) -> float:
-        """When a gap, a rate or a margin (``what``) number j vanishes between two times of the step."""
+        """Time at which gap, rate or margin (``what``) number j vanishes between two times of the step."""
         kind = {"gap": GAP, "rate": RATE, "margin": MARGIN}[what]
         when = drive(self._way, Request(kind, j, np.array([a, b])), self._one)
         if not when == when:
@@ -471,7 +471,7 @@ class QuickCourse(Course):
 
 
 def _room(motion: ModeMotion, n: int) -> Seen:
-    """For what is seen at n times."""
+    """Make room for what is seen at n times."""
     nv, nc, free = motion.nv, motion.mechanism.nc, len(motion.free)
     return Seen(
         np.empty((n, 2, nv)),

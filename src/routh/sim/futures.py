@@ -115,7 +115,7 @@ class Bundle(Drawable, Tabular, Stored):
 
     @property
     def status(self) -> np.ndarray:
-        """(n,) int8: `Status` of each motion, that of its last sample where it ended early."""
+        """The `Status` of each motion, (n,) int8, that of its last sample where it ended early."""
         ends = [Status.SOLVED if one.ok else one.failures()[-1][1] for one in self.trajectories]
         return np.array(ends, dtype=np.int8)
 
@@ -126,7 +126,7 @@ class Bundle(Drawable, Tabular, Stored):
 
     @property
     def impacts(self) -> np.ndarray:
-        """(n,) number of impacts in each motion."""
+        """Number of impacts in each motion, (n,)."""
         return np.array([count_impacts(one.events) for one in self.trajectories])
 
     def at(self, t: float) -> tuple[Array, Array]:
@@ -202,7 +202,7 @@ def _future(simulated: Callable[..., Trajectory], deadline: float | None, number
 
 
 def _ends(ends: np.ndarray, arrays: dict[str, np.ndarray], count: int) -> np.ndarray:
-    """Where each future of a file ends in its arrays; raises where they do not hold so many."""
+    """End of each future of a file in its arrays; raises where they do not hold so many."""
     wanted = f"{count} increasing numbers of samples, the last that of the arrays"
     whole = ends.dtype.kind == "i" and ends.shape == (count,) and count > 0
     if not whole or not np.all(np.diff(ends, prepend=0) > 0) or {ends[-1]} != set(map(len, arrays.values())):

@@ -148,7 +148,7 @@ class ModeMotion:
         return bend, both, 1.0 / max(rates.change, rates.stop, 1e-300)
 
     def closing(self, t: float, y: Array, slope: Array) -> float:
-        """When the first free contact would close if its acceleration stayed what it is, s from now."""
+        """Time, s from now, at which the first free contact would close if its acceleration stayed."""
         if not self.mode or self.mechanism.width == 2:
             return np.inf
         at = self.mechanism.snapshot(t, *self.split(y))

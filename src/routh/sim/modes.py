@@ -291,7 +291,7 @@ def _begun(problem: ContactProblem, solution: ModeForces) -> Mode:
 
 
 def _aligned(problem: ContactProblem, mode: Mode) -> Mode:
-    """In space: directions of beginning slip turned until acceleration and friction are parallel."""
+    """Turn directions of beginning slip in space until acceleration and friction are parallel."""
     at = [k for k, h in enumerate(mode) if not h.sticks and problem.starts[problem.position(h.contact)]]
     if problem.free.shape[1] == 2 or not at:
         return mode

@@ -106,7 +106,7 @@ class RobotMarch(March):
             room.run(e, until, plan)
 
     def inputs_of(self, e: int) -> Array | None:
-        """Of the next step of motion e, (nu,)."""
+        """Inputs of the next step of motion e, (nu,)."""
         return None if self.inputs is None else self.inputs[e, self._part(self.inputs, e)]
 
 

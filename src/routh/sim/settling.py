@@ -33,7 +33,7 @@ _DUST = 1e-12  # share of the largest impulse that a solver leaves at a contact 
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Where a step ends, and what came about in it."""
+    """End of a step, and what came about in it."""
 
     t: float  # s
     q: Array

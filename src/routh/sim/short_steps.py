@@ -265,7 +265,7 @@ class ShortStep:
         return tuple(motion.contacts[i] for i in motion.rubbing if i == first or i in still)
 
     def marks(self) -> list[float]:
-        """Where the step is to be looked at and sampled."""
+        """Times at which the step is to be looked at and sampled."""
         found = np.zeros(_MARKS)
         mass = np.ascontiguousarray(self.motion.mechanism.model.mass(self.q))
         share, least = tolerances.VERIFY_DYNAMICS, 1.5 * tolerances.VERIFY_INTEGRATOR * self.fastest

@@ -27,7 +27,7 @@ _CONTACT = ("mu", "stiffness", "damping", "tangential_stiffness", "tangential_da
 
 @dataclass(frozen=True, eq=False)
 class StepGradient:
-    """With respect to where a motion began and what it went through.
+    """Gradient with respect to where a motion began and what it went through.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ class StepTape:
 
     @property
     def final(self) -> State:
-        """Where it ended."""
+        """State in which it ended."""
         return self.trajectory.final
 
     def gradient(self, q: ArrayLike | None = None, v: ArrayLike | None = None) -> StepGradient:
-        """Of a number that depends on the states; one pass back through the steps.
+        """Gradient of a number that depends on the states; one pass back through the steps.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ def trace_steps(
 
 
 class _Pass:
-    """Back through the steps: what the state at the start of each is worth."""
+    """A pass back through the steps: what the state at the start of each is worth."""
 
     def __init__(self, tape: StepTape, on_q: Array, on_v: Array) -> None:
         self.tape, self.model, self.on_q, self.on_v = tape, tape.model, on_q, on_v

@@ -132,7 +132,7 @@ class StepRecorder:
         self._reset()
 
     def trajectory(self) -> Trajectory:
-        """All of it."""
+        """The trajectory of all that was recorded."""
         columns: Options = {}
         for name, first in self.rows[0].items():
             values = [row[name] for row in self.rows]
@@ -203,7 +203,7 @@ class StepImpacts:
         return rates < -_SLOW * self.dt * np.abs(Jn @ system.mass.solve(system.f)), rates
 
     def _first_touch(self, system: ConstrainedSystem, q: Array, v: Array, left: float) -> float | None:
-        """When the first contact touches that comes fast, s from now; None: none within ``left`` (s)."""
+        """Time, s from now, at which the first fast contact touches; None: none within ``left`` (s)."""
         fast, rates = self._collide(system, q, v)
         times = np.where(fast, time_to_contact(self.model.gaps(q), rates), np.inf)
         if not times.min(initial=np.inf) <= left:
@@ -333,7 +333,7 @@ def _march(
     u: ArrayLike | Function | None,
     steps: tuple[float, int, int],
 ) -> March:
-    """Compiled steps: of which length, how many, and how many from one record to the next."""
+    """Motions by compiled steps: of which length, how many, and how many from one record to the next."""
     setting: Options = dict(zip(("dt", "steps", "every"), steps, strict=True))
     if isinstance(model, MujocoModel):
         return RobotMarch(model, compliance, states, acts=u is not None, **setting)

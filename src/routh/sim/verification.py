@@ -181,7 +181,7 @@ class Evidence:
         return max(float(self.smooth_force(t, q, v) @ v) + gained, 0.0)
 
     def powers(self, i: int) -> Array:
-        """At both ends of interval i, (2,) W."""
+        """Power at both ends of interval i, (2,) W."""
         t, q, v = self.trajectory.t, self.trajectory.q, self.trajectory.v
         return np.array([self.power(float(t[k]), q[k], v[k]) for k in (i - 1, i)])
 
@@ -251,7 +251,7 @@ class Evidence:
 
 
 def check_impact(e: Evidence, i: int) -> None:
-    """(49): t and q stand still, and v changes by impulses that the law allows."""
+    """Check (49): t and q stand still, and v changes by impulses that the law allows."""
     trajectory = e.trajectory
     q, before, after = trajectory.q[i], trajectory.v[i - 1], trajectory.v[i]
     event = next((one for one in reversed(e.impact_events) if one.index < i), None)
@@ -295,14 +295,14 @@ def check_impact(e: Evidence, i: int) -> None:
 
 
 def _directions(e: Evidence, data: Options) -> Array | None:
-    """Of friction, (k, nt), by the data of an event; None where it has all."""
+    """Friction directions (k, nt) of an event with polyhedral friction in space; None for any other."""
     if e.model.nt == 2 and data.get("friction", "polyhedral") == "polyhedral":
         return facet_directions(2, data.get("facets"))
     return None
 
 
 def check_settling(e: Evidence, i: int, event: Event) -> None:
-    """(47) and (52) over a step in which hops too low to open a contact come to their end.
+    """Check (47) and (52) over a step in which hops too low to open a contact come to their end.
 
     What pushes is closed at both ends and rests at the second, and what rose at the first was back by then:
     it came no higher than a parabola. Time is short, friction is against the slip at the second end, and
@@ -377,7 +377,7 @@ def check_accumulation(e: Evidence, i: int, event: Event) -> None:
 
 
 def check_outcomes(e: Evidence) -> None:
-    """After the last increment of an impact no closed contact approaches."""
+    """Check that after the last increment of an impact no closed contact approaches."""
     t = e.trajectory.t
     for i in range(1, len(t)):
         ends = t[i] == t[i - 1] and (i + 1 == len(t) or t[i + 1] > t[i])
@@ -391,7 +391,7 @@ def check_outcomes(e: Evidence) -> None:
 
 
 def check_smooth(e: Evidence, i: int) -> None:
-    """(47) and (52) over one interval: at both ends with the recorded forces, in the middle without."""
+    """Check (47) and (52) over one interval: at both ends with the recorded forces, in the middle without."""
     trajectory = e.trajectory
     t0, t1 = trajectory.t[i - 1], trajectory.t[i]
     h = float(t1 - t0)
@@ -435,7 +435,7 @@ def _acceleration(e: Evidence, t: float, q: Array, v: Array, force: Array) -> Ar
 
 
 def _contact_law(e: Evidence, i: int, k: int, force: Array, size: float) -> None:
-    """(12) and (16) at sample k, an end of interval i; ``size`` (N) is the largest force there."""
+    """Check (12) and (16) at sample k, an end of interval i; ``size`` (N) is the largest force there."""
     pushing = np.flatnonzero(np.abs(force).max(axis=1, initial=0.0) > tolerances.VERIFY_FORCE * size)
     if not len(pushing):
         return
@@ -453,7 +453,7 @@ def _contact_law(e: Evidence, i: int, k: int, force: Array, size: float) -> None
 
 
 def _middle(e: Evidence, i: int, t: float, q: Array, v: Array, a: Array) -> None:
-    """In the middle of an interval ``M a - F_s`` must be a sum of contact forces that (53) allows there.
+    """Check that amid an interval ``M a - F_s`` is a sum of contact forces that (53) allows there.
 
     And it must be the one that the recorded impulse stands for: Simpson's rule over the interval, with
     the forces at its ends, tells the force in its middle.
@@ -598,7 +598,7 @@ def _check_samples(e: Evidence) -> None:
 
 
 def _check_unlisted(e: Evidence) -> None:
-    """Where the model can look a second time, by other means than its gaps: nothing overlaps unseen."""
+    """Check that nothing overlaps unseen, where the model can look again by other means than its gaps."""
     look = getattr(e.model, "second_look", None)
     if look is None:
         return

@@ -72,7 +72,7 @@ def balanced(impulse: Array, wanted: Array, J: Array, mu: Array, contacts: Seque
 
 
 def pattern(contacts: Sequence[tuple[int, ...]], cycle: int) -> int:
-    """After how many impacts the same contacts take part again: a multiple of ``cycle``."""
+    """Number of impacts after which the same contacts take part again: a multiple of ``cycle``."""
     base = max(cycle, 1)
     for length in range(base, 2 * LONGEST_CYCLE + 1, base):
         if len(contacts) > 2 * length and list(contacts[-length:]) == list(contacts[-2 * length : -length]):

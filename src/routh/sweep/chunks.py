@@ -15,7 +15,7 @@ from routh.base.storage import read_arrays, write_arrays
 from routh.base.text import for_terminal
 from routh.base.validation import Options
 from routh.problem.impact import ImpactProblem
-from routh.sweep.manifest import Plan, fingerprint, identity
+from routh.sweep.manifest import StudyPlan, fingerprint, identity
 from routh.sweep.measures import Columns
 
 #: Status of a point whose worker died each time it was tried, and of one whose functions raised.
@@ -25,7 +25,7 @@ FOLDER = "chunks"
 
 Chunk = range  # of rows of the grid
 chunks_of = parts_of  # all chunks of a grid, by its number of points and the chunks' size
-_PLANS: dict[str, Plan] = {}  # the last one, by the digest of its manifest: long axes take long to read
+_PLANS: dict[str, StudyPlan] = {}  # the last one, by the digest of its manifest: long axes take long to read
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def compute(data: Options, chunk: Chunk) -> Computed:
 
 
 def path_of(folder: Path, identity: str, chunk: Chunk) -> Path:
-    """Where a chunk is stored; the name is a digest of the manifest and the rows."""
+    """File of a chunk; the name is a digest of the manifest and the rows."""
     name = hashlib.sha256(f"{identity}:{chunk.start}:{chunk.stop}".encode()).hexdigest()[:20]
     return folder / FOLDER / f"{name}.npz"
 
@@ -112,7 +112,7 @@ def write(path: Path, chunk: Chunk, result: Computed) -> None:
     write_arrays(path, arrays)
 
 
-def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
+def read(path: Path, chunk: Chunk, plan: StudyPlan) -> Computed | None:
     """A stored chunk; None where it is missing. Raises ValueError where it is not what was written."""
     wanted = ["rows", "status", "message_rows", "messages", *(f"column_{name}" for name in plan.columns)]
     try:
@@ -129,11 +129,11 @@ def read(path: Path, chunk: Chunk, plan: Plan) -> Computed | None:
     return Computed(columns, data["status"].astype(np.int8), messages)
 
 
-def _plan_of(data: Options) -> Plan:
+def _plan_of(data: Options) -> StudyPlan:
     digest = str(data.get("digest") or identity(data))
     plan = _PLANS.get(digest)
     if plan is None:
-        plan = Plan.from_data(data)
+        plan = StudyPlan.from_data(data)
         _PLANS.clear()
         _PLANS[digest] = plan
     return plan

@@ -23,7 +23,7 @@ from routh.base.status import Status, optional
 from routh.base.validation import Options
 from routh.kernels.common.slices import cores
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute
-from routh.sweep.manifest import Plan
+from routh.sweep.manifest import StudyPlan
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -80,7 +80,7 @@ class InProcess(Executor):
         return future
 
     def close(self) -> None:
-        """Nothing to stop."""
+        """Do nothing: there is nothing to stop."""
 
 
 class Processes(Executor):
@@ -204,7 +204,7 @@ def make_executor(kind: str | Executor | Client, workers: int | None = None) -> 
 
 @dataclass
 class Progress:
-    """Where a run stands."""
+    """Progress of a run."""
 
     total: int  # points of the study
     done: int = 0  # points stored
@@ -240,7 +240,7 @@ def status_name(code: int) -> str:
 
 
 def computed(
-    data: Options, plan: Plan, chunks: list[Chunk], executor: Executor
+    data: Options, plan: StudyPlan, chunks: list[Chunk], executor: Executor
 ) -> Iterator[tuple[Chunk, Computed]]:
     """Results of all chunks as they come, no more than a few of them at a time in memory.
 
@@ -270,7 +270,9 @@ def computed(
             yield chunk, _alone(data, plan, chunk, executor, known=executor.blames)
 
 
-def _alone(data: Options, plan: Plan, chunk: Chunk, executor: Executor, *, known: bool = False) -> Computed:
+def _alone(
+    data: Options, plan: StudyPlan, chunk: Chunk, executor: Executor, *, known: bool = False
+) -> Computed:
     """A chunk that lost a worker, or is ``known`` to kill: by itself, then in halves, a point as KILLED."""
     tries = 1 if len(chunk) > 1 or executor.blames else TRIES
     for _ in range(0 if known else tries):

@@ -27,7 +27,7 @@ _TOLD = 6  # differences that an error message lists
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class StudyPlan:
     """What a study computes: a problem at each point of a grid, and measures of it."""
 
     problems: Recipe
@@ -49,7 +49,7 @@ class Plan:
         return {name: np.full((count, *shape), np.nan) for name, shape in self.columns.items()}
 
     def as_data(self) -> Options:
-        """As JSON holds it, with the versions that decide the bits of a result."""
+        """The plan as JSON holds it, with the versions that decide the bits of a result."""
         return {
             "format": FORMAT,
             **fingerprint(),
@@ -60,10 +60,10 @@ class Plan:
         }
 
     @staticmethod
-    def from_data(data: Options) -> Plan:
+    def from_data(data: Options) -> StudyPlan:
         """The plan that `as_data` wrote; ValueError where it is none. Nothing is imported or called."""
         try:
-            return Plan(
+            return StudyPlan(
                 Recipe.from_data(data["problems"]),
                 grid(data["over"]),
                 tuple(Measure.from_data(item) for item in data["measures"]),

@@ -48,7 +48,7 @@ class Measure:
         }
 
     def as_data(self) -> Options:
-        """For the manifest."""
+        """The measure as the manifest holds it."""
         return {**self.recipe.as_data(), "columns": {name: list(s) for name, s in self.columns.items()}}
 
     @staticmethod
@@ -131,7 +131,7 @@ def own(
     columns: Mapping[str, Sequence[int]] | Sequence[str],
     **arguments: object,
 ) -> Measure:
-    """Your own: ``function(problem, row, seed, **arguments) -> {column: number or array}``.
+    """A measure of your own: ``function(problem, row, seed, **arguments) -> {column: number or array}``.
 
     ``columns`` are the names, or name -> shape where a value is an array.
     """

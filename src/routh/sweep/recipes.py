@@ -60,7 +60,7 @@ class Recipe:
         )
 
     def as_data(self) -> Options:
-        """As JSON holds it, with a digest of the source and of the files."""
+        """The recipe as JSON holds it, with a digest of the source and of the files."""
         return {**vars(self), "files": list(self.files), "digest": digest(self)}
 
     @staticmethod

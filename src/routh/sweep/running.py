@@ -39,7 +39,7 @@ def source_of(
     axes: Mapping[str, Array],
     output: Output,
 ) -> Recipe:
-    """Where the problems come from: a robot's landing, or a system by name; ``axes`` are told by points."""
+    """Source of the problems: a robot's landing, or a system by name; ``axes`` are told by points."""
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         if request.measure == "tipping":
@@ -107,7 +107,7 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
 
 
 def regimes_of(made: Study) -> list[str]:
-    """Of landings at some points of the grid, in what regime each is; none for what does not land."""
+    """Regimes of landings at some points of the grid; none for what does not land."""
     from routh.models.mujoco.landings import landing_regime
 
     grid, problems = made.plan.grid, made.plan.problems

@@ -38,7 +38,7 @@ from routh.sweep import chunks as store
 from routh.sweep.chunks import Chunk
 from routh.sweep.driver import Progress, chunk_size, computed, make_executor, status_name
 from routh.sweep.manifest import NAME as MANIFEST
-from routh.sweep.manifest import Plan, check_same, identity, read_json, read_manifest, write_once
+from routh.sweep.manifest import StudyPlan, check_same, identity, read_json, read_manifest, write_once
 from routh.sweep.measures import Measure, ambiguity
 from routh.sweep.recipes import OWN, Recipe, name_of, recipe
 
@@ -68,7 +68,7 @@ class Study(Drawable):
     """A study in a folder; see `study` and `open_study`."""
 
     folder: Path
-    plan: Plan
+    plan: StudyPlan
     given: frozenset[str] = frozenset()  # functions that the caller named, beside routh's own
 
     def run(
@@ -258,7 +258,7 @@ def study(
     names = [name for item in measures for name in item.columns]
     if not measures or len(set(names)) < len(names) or "status" in names:
         raise ValueError(f"measure: got the columns {names}; wanted at least one, each once, none 'status'")
-    plan = Plan(recipe(problems), grid(over), measures, integer("seed", seed, at_least=0))
+    plan = StudyPlan(recipe(problems), grid(over), measures, integer("seed", seed, at_least=0))
     clash = set(plan.grid.axes) & set(plan.problems.arguments)
     if clash:
         raise ValueError(
@@ -279,7 +279,7 @@ def open_study(folder: str | Path, *, functions: Sequence[Callable[..., object] 
     study may call too, as they were given to `study`, `own` and `audits`.
     """
     path, given = Path(folder), frozenset(name_of(function) for function in functions)
-    return Study(path, Plan.from_data(read_manifest(path)), given)
+    return Study(path, StudyPlan.from_data(read_manifest(path)), given)
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routh.base import features
-from routh.base.validation import Options
 from routh.systems.catalogue import CATALOGUE, Kind
 
 if TYPE_CHECKING:
+    from routh.base.validation import Options
     from routh.exact.rational import RationalProblem
     from routh.models.base import Model, State
     from routh.problem.impact import ImpactProblem

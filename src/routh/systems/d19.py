@@ -101,7 +101,7 @@ def pendulum_by_constraint(
     arm = real("length", length, above=0.0)
 
     def turned(q: Array) -> Array:
-        """From the bob to the pin, which lies along y in its frame."""
+        """Vector from the bob to the pin, which lies along y in its frame."""
         return arm * np.array([-math.sin(q[2]), math.cos(q[2])])
 
     def jacobian(q: Array) -> Array:

@@ -27,7 +27,7 @@ import math
 
 from routh.base.validation import Array
 from routh.two_body import _layout as at
-from routh.two_body._layout import Contact
+from routh.two_body._layout import ScaledImpact
 
 NOT_FOUND = 1e100  # a parameter beyond every segment's end
 
@@ -48,7 +48,7 @@ def polynomial(arc: Array, kind: int, x: float) -> float:
     return arc[kind, at.P0] + x * (arc[kind, at.P1] + x * (arc[kind, at.P2] + x * p))
 
 
-def lay_out(arc: Array, kind: int, con: Contact, sx: float, sy: float, side: float) -> None:
+def lay_out(arc: Array, kind: int, con: ScaledImpact, sx: float, sy: float, side: float) -> None:
     """The polynomials around the base direction s, with s_perp to its left (side 1) or right (-1)."""
     tx, ty = -side * sy, side * sx
     bx, by = con.mu * (con.wxx * sx + con.wxy * sy), con.mu * (con.wxy * sx + con.wyy * sy)
@@ -99,7 +99,7 @@ def expand(series: Array, arc: Array, kind: int, first: float, shift: float) -> 
         series[kind, at.EA, k], series[kind, at.EB, k] = 0.0, total * at.INVERSE[k + 2]
 
 
-def expand_step(series: Array, arc: Array, state: Array, con: Contact, f: float) -> None:
+def expand_step(series: Array, arc: Array, state: Array, con: ScaledImpact, f: float) -> None:
     """The arc that starts at the sliding velocity, where the direction turns at the rate f."""
     r = state[at.SLIDE]
     lay_out(arc, at.STEP, con, state[at.GX] / r, state[at.GY] / r, 1.0 if f > 0.0 else -1.0)
@@ -120,7 +120,7 @@ def expand_step(series: Array, arc: Array, state: Array, con: Contact, f: float)
     expand(series, arc, at.STEP, 2.0 * r * unit / first, 0.0)
 
 
-def step_length(series: Array, arc: Array, state: Array, con: Contact) -> float:
+def step_length(series: Array, arc: Array, state: Array, con: ScaledImpact) -> float:
     """How far in x the step's series may be trusted, by their last two coefficients.
 
     Errors of the sliding velocity are measured by its length, or by FLOOR where that is larger; those of v_z
@@ -163,7 +163,7 @@ def expand_fall(series: Array, arc: Array) -> None:
     series[at.FALL, at.EB, 0] = 0.0
 
 
-def enter_fall(series: Array, arc: Array, state: Array, con: Contact, x: float) -> bool:
+def enter_fall(series: Array, arc: Array, state: Array, con: ScaledImpact, x: float) -> bool:
     """Set up FALL from x = tan(angle / 2) beside the rest direction, if its series reach that far."""
     if arc[at.FALL, at.EXPANDED] == 0.0:
         expand_fall(series, arc)
@@ -257,7 +257,7 @@ def arc_value(series: Array, arc: Array, kind: int, what: int, p: float) -> tupl
     return -start * pressed - amp * amp * bent, -vz * rate
 
 
-def evaluate_arc(series: Array, arc: Array, state: Array, con: Contact, kind: int, p: float) -> None:
+def evaluate_arc(series: Array, arc: Array, state: Array, con: ScaledImpact, kind: int, p: float) -> None:
     """Everything at the segment's parameter p, into the state's point."""
     x, z = coordinates(arc, kind, p)
     q, iz, iu, it, ea, eb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -290,7 +290,7 @@ def evaluate_arc(series: Array, arc: Array, state: Array, con: Contact, kind: in
 
 
 def growth_sign(arc: Array, kind: int, x: float) -> float:
-    """(1 + w^2) H + w P at x, whose sign is that of g: whether the sliding speed grows."""
+    """Value of (1 + w^2) H + w P at x, whose sign is that of g: whether the sliding speed grows."""
     unit, p = arc[kind, at.UNIT], polynomial(arc, kind, x)
     h = arc[kind, at.H1] + x * (arc[kind, at.H2] + x * (arc[kind, at.H3] + x * arc[kind, at.H4]))
     if kind == at.FALL:
@@ -300,7 +300,7 @@ def growth_sign(arc: Array, kind: int, x: float) -> float:
 
 
 def near_miss_at(series: Array, arc: Array, state: Array, kind: int, end: float) -> float:
-    """Where on an arc the sliding speed passes a minimum that is nearly zero, or beyond its end."""
+    """Place on an arc at which the sliding speed passes a minimum that is nearly zero, or beyond its end."""
     if state[at.MISSED] > 0.0 or not arc[at.FALL, at.G0] > 0.0:
         return NOT_FOUND
     low, _ = coordinates(arc, kind, 0.0)

@@ -7,12 +7,12 @@ import math
 from routh.base.validation import Array
 from routh.two_body import _layout as at
 from routh.two_body._arc import arc_value, evaluate_arc, lay_out
-from routh.two_body._layout import Contact
+from routh.two_body._layout import ScaledImpact
 
 # Rest directions of the sliding direction (JW17's invariant directions): the next, the centrifugal one.
 
 
-def direction_rates(con: Contact, sx: float, sy: float) -> tuple[float, float, float]:
+def direction_rates(con: ScaledImpact, sx: float, sy: float) -> tuple[float, float, float]:
     """f, g and f' at the unit vector s: theta' = f, (ln r)' = g, with f' = -g - mu s_perp.B s_perp."""
     fx = con.dx - con.mu * (con.wxx * sx + con.wxy * sy)
     fy = con.dy - con.mu * (con.wxy * sx + con.wyy * sy)
@@ -21,7 +21,7 @@ def direction_rates(con: Contact, sx: float, sy: float) -> tuple[float, float, f
     return sx * fy - sy * fx, g, -g - across
 
 
-def rest_ahead(con: Contact, sx: float, sy: float) -> tuple[float, float, bool]:
+def rest_ahead(con: ScaledImpact, sx: float, sy: float) -> tuple[float, float, bool]:
     """The first rest direction that the flow from s runs into; it is stable.
 
     Each step goes to the zero of a parabola below |f| (|f''| <= turn_rate), so no rest direction is
@@ -48,7 +48,7 @@ def rest_ahead(con: Contact, sx: float, sy: float) -> tuple[float, float, bool]:
     return sx, sy, False
 
 
-def centrifugal(con: Contact) -> tuple[float, float]:
+def centrifugal(con: ScaledImpact) -> tuple[float, float]:
     """The unique direction with -mu B s + d = g s, g > 0, where ||B^-1 d|| > mu (JW17 Theorem 5 iv).
 
     s = (mu B + g)^-1 d has norm one; that norm falls strictly with g > 0, from ||B^-1 d|| / mu to 0. Newton
@@ -73,7 +73,7 @@ def centrifugal(con: Contact) -> tuple[float, float]:
     return sx / norm, sy / norm
 
 
-def find_tail(arc: Array, con: Contact, sx: float, sy: float, f: float) -> None:
+def find_tail(arc: Array, con: ScaledImpact, sx: float, sy: float, f: float) -> None:
     """Find the rest direction ahead of s, where the direction turns at the rate f, and what kind it is."""
     rx, ry, found = rest_ahead(con, sx, sy)
     _f, g0, f1 = direction_rates(con, rx, ry)
@@ -105,7 +105,7 @@ def value_of(series: Array, arc: Array, state: Array, kind: int, what: int, p: f
     return p, 1.0
 
 
-def evaluate(series: Array, arc: Array, state: Array, con: Contact, kind: int, p: float) -> None:
+def evaluate(series: Array, arc: Array, state: Array, con: ScaledImpact, kind: int, p: float) -> None:
     """Everything at the segment's parameter p, into the state's point."""
     if kind != at.LINE:
         evaluate_arc(series, arc, state, con, kind, p)
@@ -119,7 +119,7 @@ def evaluate(series: Array, arc: Array, state: Array, con: Contact, kind: int, p
 
 
 def line_crossing(state: Array, what: int, target: float) -> float:
-    """Where a quantity crosses the target on a LINE, in closed form: v_z is linear there and E quadratic."""
+    """Place at which a quantity crosses the target on a LINE: there v_z is linear and E quadratic."""
     rate, vz = state[at.RATE], state[at.VN]
     if what == at.VELOCITY:
         return (target - vz) / rate
@@ -142,7 +142,7 @@ def crossing(
     high: float,
     at_high: float,
 ) -> float:
-    """Where a quantity that is monotone from ``low`` (FROM) to ``high`` (``at_high``) crosses the target.
+    """Find where a quantity monotone from ``low`` (FROM) to ``high`` (``at_high``) crosses the target.
 
     Newton's method kept in its bracket; it stops when the step after next would be rounding.
     """
@@ -186,7 +186,7 @@ def record(state: Array, letter: int) -> None:
 
 
 def next_event(
-    series: Array, arc: Array, state: Array, con: Contact, kind: int, start: float, end: float
+    series: Array, arc: Array, state: Array, con: ScaledImpact, kind: int, start: float, end: float
 ) -> tuple[float, int]:
     """The first event after `start` on a segment where v_z is monotone: (where, letter), or (end, 0).
 
@@ -227,7 +227,7 @@ def account(state: Array, gained: float, impulse: float) -> None:
         state[at.RELEASED] += impulse
 
 
-def enter_phase(state: Array, con: Contact, letter: int, stored: float) -> None:
+def enter_phase(state: Array, con: ScaledImpact, letter: int, stored: float) -> None:
     """Record an event and enter the phase that it begins; `stored` is E there."""
     record(state, letter)
     if letter == at.END_COMPRESSION:
@@ -248,7 +248,7 @@ def enter_phase(state: Array, con: Contact, letter: int, stored: float) -> None:
         state[at.PHASE] = at.DONE
 
 
-def line_end(state: Array, con: Contact) -> float:
+def line_end(state: Array, con: ScaledImpact) -> float:
     """An impulse within which an impact on a line with rising v_z has certainly ended."""
     rate, vz = state[at.RATE], state[at.VN]
     stored = state[at.ENERGY] + (vz * vz / (2.0 * rate) if vz < 0.0 else 0.0)

@@ -13,7 +13,7 @@ from routh.compiling.foreign import Foreign
 from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.kernels.common.slices import run_slices
 from routh.two_body import _layout as at
-from routh.two_body._layout import Impacts, Work, workspace
+from routh.two_body._layout import Impacts, SolverWork, workspace
 from routh.two_body._solve import make_contact, solve
 
 #: columns of a batch's float output
@@ -28,7 +28,7 @@ _SOLVED, _NO_IMPACT = int(Status.SOLVED), int(Status.NO_IMPACT)
 _MAX_STEPS, _NUMERICAL = int(Status.MAX_STEPS), int(Status.NUMERICAL)
 
 
-def solve_one(impacts: Impacts, work: Work, i: int) -> int:
+def solve_one(impacts: Impacts, work: SolverWork, i: int) -> int:
     """Impact ``i``: its row of numbers, its event code; returns its status.
 
     Scaled by W_zz and by the largest component of v to a power of two each, so scaling is exact.
@@ -59,7 +59,7 @@ def solve_one(impacts: Impacts, work: Work, i: int) -> int:
     return _SOLVED if state[at.RESIDUAL] <= MISMATCH else _NUMERICAL
 
 
-def run_range(impacts: Impacts, work: Work, begin: int, end: int) -> None:
+def run_range(impacts: Impacts, work: SolverWork, begin: int, end: int) -> None:
     """The impacts ``begin`` to ``end``."""
     for i in range(begin, end):
         impacts.status[i] = solve_one(impacts, work, i)
@@ -71,7 +71,7 @@ _FAST = {"contract", "reassoc", "nsz"}
 
 @functools.cache
 def cpu_range() -> Foreign:
-    """`run_range` compiled."""
+    """The compiled `run_range`."""
     return compiled(run_range, fastmath=_FAST)
 
 
@@ -79,7 +79,7 @@ def run_cpu(impacts: Impacts, threads: int | None = None) -> None:
     """All impacts on threads, in slices that an interrupt ends."""
     work_on = cpu_range()
 
-    def piece(begin: int, end: int, work: Work) -> None:
+    def piece(begin: int, end: int, work: SolverWork) -> None:
         work_on(impacts, work, begin, end)
 
     run_slices(len(impacts.mu), workspace, piece, threads=threads)
@@ -93,7 +93,7 @@ def _gpu_kernel() -> Foreign:
     def entry(impacts: Foreign) -> None:
         i = thread_number()
         if i < len(impacts.mu):
-            work = own_arrays(Work, layout)
+            work = own_arrays(SolverWork, layout)
             impacts.status[i] = solve_there(impacts, work, i)
 
     return features.device("cuda").gpu_kernel(entry)

@@ -78,7 +78,7 @@ EVENT_TOLERANCE = 1e-3
 VANISHED_SHARE = 1e-2
 
 
-class Contact(NamedTuple):
+class ScaledImpact(NamedTuple):
     """One impact in scaled units: W split as in JW17 (21), (22), and what follows from it."""
 
     wxx: float
@@ -99,7 +99,7 @@ class Contact(NamedTuple):
     near: float  # angle of event l, see EVENT_TOLERANCE
 
 
-class Work(NamedTuple):
+class SolverWork(NamedTuple):
     """Scratch of one thread."""
 
     series: Array  # SERIES_SHAPE
@@ -121,6 +121,6 @@ class Impacts(NamedTuple):
     status: np.ndarray  # (n,) int8
 
 
-def workspace() -> Work:
+def workspace() -> SolverWork:
     """Scratch for one thread, or for one impact."""
-    return Work(np.zeros(SERIES_SHAPE), np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE))
+    return SolverWork(np.zeros(SERIES_SHAPE), np.zeros(ARC_SHAPE), np.zeros(STATE_SIZE))

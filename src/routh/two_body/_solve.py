@@ -26,7 +26,7 @@ from routh.two_body._events import (
     next_event,
     record,
 )
-from routh.two_body._layout import Contact
+from routh.two_body._layout import ScaledImpact
 
 #: Below this the energy left after compression is small beside its rounding: the series starts afresh there.
 SMALL_RESTITUTION = 1e-3
@@ -36,7 +36,7 @@ NO_FRICTION = 1e-100
 FALL_WITHIN = 0.8
 
 
-def make_contact(w: Array, scale: float, mu: float, e: float, hypothesis: int, near: float) -> Contact:
+def make_contact(w: Array, scale: float, mu: float, e: float, hypothesis: int, near: float) -> ScaledImpact:
     """The contact with the directions at which v_z' = W_zz - mu d.s changes sign, where (18) is violated.
 
     ``w`` is JW17's W (3, 3), to be multiplied by ``scale``.
@@ -53,10 +53,10 @@ def make_contact(w: Array, scale: float, mu: float, e: float, hypothesis: int, n
         ux, uy = dx / d, dy / d
         ax, ay, bx, by = c * ux - s * uy, s * ux + c * uy, c * ux + s * uy, c * uy - s * ux
     rate = 2.0 * mu * spread + d
-    return Contact(wxx, wxy, wyy, dx, dy, wzz, mu, e, hypothesis, rate, turns, ax, ay, bx, by, near)
+    return ScaledImpact(wxx, wxy, wyy, dx, dy, wzz, mu, e, hypothesis, rate, turns, ax, ay, bx, by, near)
 
 
-def vanish(state: Array, con: Contact) -> None:
+def vanish(state: Array, con: ScaledImpact) -> None:
     """The sliding velocity is zero: stick, or resume slip along the centrifugal direction, JW17 (38)."""
     if state[at.MISSED] == 0.0:
         record(state, at.VANISHED)
@@ -73,7 +73,7 @@ def vanish(state: Array, con: Contact) -> None:
     state[at.RATE] = con.wzz + con.dx * state[at.SIGX] + con.dy * state[at.SIGY]
 
 
-def sticking_force(con: Contact) -> tuple[float, float]:
+def sticking_force(con: ScaledImpact) -> tuple[float, float]:
     """B^-1 d by elimination from the larger diagonal entry: its residual is rounding, however B is."""
     if con.wxx >= con.wyy:
         share = con.wxy / con.wxx
@@ -84,7 +84,7 @@ def sticking_force(con: Contact) -> tuple[float, float]:
     return kx, (con.dy - con.wxy * kx) / con.wyy
 
 
-def enter_line(state: Array, con: Contact, sx: float, sy: float, g: float) -> float:
+def enter_line(state: Array, con: ScaledImpact, sx: float, sy: float, g: float) -> float:
     """Slide straight along a rest direction, JW17 (43): the normal impulse that leads to the origin."""
     state[at.SIGX], state[at.SIGY] = -con.mu * sx, -con.mu * sy
     state[at.RATE] = con.wzz - con.mu * (con.dx * sx + con.dy * sy)
@@ -92,13 +92,13 @@ def enter_line(state: Array, con: Contact, sx: float, sy: float, g: float) -> fl
     return -state[at.SLIDE] / g if g < 0.0 else 2.0 * NOT_FOUND
 
 
-def sure_end(state: Array, con: Contact) -> float:
+def sure_end(state: Array, con: ScaledImpact) -> float:
     """Normal impulse by which an impact along a line has ended; v_z falls only on the way to the origin."""
     return line_end(state, con) if state[at.RATE] > 0.0 else NOT_FOUND
 
 
-def lined_up_at(arc: Array, state: Array, con: Contact, kind: int) -> float:
-    """Where in the segment event l happens, or beyond its end (see EVENT_TOLERANCE)."""
+def lined_up_at(arc: Array, state: Array, con: ScaledImpact, kind: int) -> float:
+    """Place in the segment at which event l happens, or beyond its end (see EVENT_TOLERANCE)."""
     if state[at.LINED] > 0.0 or not state[at.SLIDE] > at.VANISHED_SHARE * state[at.SLIDE0]:
         return NOT_FOUND
     if kind == at.LINE:
@@ -114,7 +114,7 @@ def lined_up_at(arc: Array, state: Array, con: Contact, kind: int) -> float:
 
 
 def turning_end(
-    series: Array, arc: Array, state: Array, con: Contact, kind: int, end: float
+    series: Array, arc: Array, state: Array, con: ScaledImpact, kind: int, end: float
 ) -> tuple[float, int]:
     """Shorten an arc to where v_z' changes sign: (its end, which of the two directions or 0).
 
@@ -132,7 +132,7 @@ def turning_end(
     return end, which
 
 
-def choose_segment(series: Array, arc: Array, state: Array, con: Contact) -> tuple[int, float, bool]:
+def choose_segment(series: Array, arc: Array, state: Array, con: ScaledImpact) -> tuple[int, float, bool]:
     """The segment that starts here: its kind, its end in its own parameter, whether that is the origin."""
     if state[at.MODE] == at.ON_LINE:
         return at.LINE, line_end(state, con), False
@@ -165,7 +165,7 @@ def choose_segment(series: Array, arc: Array, state: Array, con: Contact) -> tup
     return at.STEP, step_length(series, arc, state, con), False
 
 
-def negligible(arc: Array, state: Array, con: Contact) -> bool:
+def negligible(arc: Array, state: Array, con: ScaledImpact) -> bool:
     """Whether the way left to the origin is below rounding, here and along the rest direction ahead."""
     r = state[at.SLIDE]
     _, g, _ = direction_rates(con, state[at.GX] / r, state[at.GY] / r)
@@ -184,7 +184,7 @@ def note_near_events(state: Array, here: float, line_up: float, miss: float) -> 
         record(state, at.VANISHED)
 
 
-def run_segment(series: Array, arc: Array, state: Array, con: Contact) -> tuple[int, float]:
+def run_segment(series: Array, arc: Array, state: Array, con: ScaledImpact) -> tuple[int, float]:
     """Take one segment to its end, or to an event that asks for a new start: its kind, where it ended."""
     kind, end, origin = choose_segment(series, arc, state, con)
     turn = 0
@@ -239,7 +239,7 @@ def commit(state: Array, letter: int) -> None:
     state[at.SLIDE] = state[at.P_R]
 
 
-def begin(arc: Array, state: Array, con: Contact, vx: float, vy: float, vz: float) -> None:
+def begin(arc: Array, state: Array, con: ScaledImpact, vx: float, vy: float, vz: float) -> None:
     """The state before the impact."""
     for i in range(at.STATE_SIZE):
         state[i] = 0.0
@@ -257,7 +257,9 @@ def begin(arc: Array, state: Array, con: Contact, vx: float, vy: float, vz: floa
         vanish(state, con)
 
 
-def solve(series: Array, arc: Array, state: Array, con: Contact, vx: float, vy: float, vz: float) -> None:
+def solve(
+    series: Array, arc: Array, state: Array, con: ScaledImpact, vx: float, vy: float, vz: float
+) -> None:
     """Solve one impact in scaled units; everything that came of it is in `state`."""
     begin(arc, state, con, vx, vy, vz)
     for _ in range(at.MAX_SEGMENTS):
@@ -270,7 +272,7 @@ def solve(series: Array, arc: Array, state: Array, con: Contact, vx: float, vy: 
     state[at.RESIDUAL] = mismatch(state, con, vx, vy, vz)
 
 
-def create_nothing(state: Array, con: Contact, vx: float, vy: float, vz: float) -> None:
+def create_nothing(state: Array, con: ScaledImpact, vx: float, vy: float, vz: float) -> None:
     """Take back the last bit of impulse where truncation and rounding left more energy than there was.
 
     What is lost is -(v + W I / 2).I; along the last direction of the impulse it falls at the rate of the
@@ -293,7 +295,7 @@ def create_nothing(state: Array, con: Contact, vx: float, vy: float, vz: float) 
         state[at.JX], state[at.JY], state[at.JZ] = jx - back * sx, jy - back * sy, jz - back
 
 
-def mismatch(state: Array, con: Contact, vx: float, vy: float, vz: float) -> float:
+def mismatch(state: Array, con: ScaledImpact, vx: float, vy: float, vz: float) -> float:
     """How far the velocities carried along are from v + W I, relative to the sizes of its terms."""
     jx, jy, jz = state[at.JX], state[at.JY], state[at.JZ]
     px, py = con.wxx * jx + con.wxy * jy, con.wxy * jx + con.wyy * jy

@@ -23,7 +23,7 @@ from routh.two_body._layout import EVENT_TOLERANCE, Impacts, workspace
 
 @dataclass(frozen=True)
 class Energy:
-    """Where the kinetic energy went, in joule (floats, or arrays for a batch)."""
+    """Balance of the kinetic energy, in joule (floats, or arrays for a batch)."""
 
     stored: Array | float  # work of the normal force while v_z < 0
     returned: Array | float  # work of the normal force while v_z > 0

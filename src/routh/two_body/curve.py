@@ -13,7 +13,7 @@ from routh.two_body import _layout as at
 from routh.two_body import _solve
 from routh.two_body._events import evaluate
 from routh.two_body._kernel import decode
-from routh.two_body._layout import EVENT_TOLERANCE, Contact, Work, workspace
+from routh.two_body._layout import EVENT_TOLERANCE, ScaledImpact, SolverWork, workspace
 from routh.two_body.api import approaching, checked_one
 
 
@@ -69,7 +69,7 @@ def hodograph(
     return Hodograph(table[:, :3], table[:, 3:5], table[:, 5], table[:, 6], events, _marks(table, events))
 
 
-def _sample(work: Work, anchor: Array, con: Contact, shape: int, end: float, points: int) -> Array:
+def _sample(work: SolverWork, anchor: Array, con: ScaledImpact, shape: int, end: float, points: int) -> Array:
     """Points of one segment, (points, 7): impulse, two columns left empty, v_z, E; ``work`` is at its end."""
     rows = np.zeros((points, 7))
     for row, p in zip(rows, np.linspace(0.0, end, points), strict=True):

@@ -125,7 +125,7 @@ def _right_of(path: Array) -> Array:
 def _straight_from(
     course: Hodograph, directions: InvariantDirections, tolerance: float
 ) -> list[tuple[str, int]]:
-    """Where event l is declared: from there on slip is within an angle of an invariant direction."""
+    """Mark of event l: from its row on, slip is within an angle of an invariant direction."""
     if "l" not in course.events or not len(directions.angles):  # in a central impact all are invariant
         return []
     moving = np.hypot(*course.sliding.T) > 1e-9 * np.hypot(*course.sliding[0])

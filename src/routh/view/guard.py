@@ -48,7 +48,7 @@ class Guard:
         return f"http://{_shown(self.host)}:{self.port}/?token={self.token}"
 
     def verdict(self, path: str, headers: dict[str, str]) -> tuple[int, dict[str, str]] | None:
-        """None: let it pass; else the status and headers of the answer. Header names are in lower case."""
+        """Verdict: None to let it pass, else the status and headers (lower-case names) of the answer."""
         if not self._is_ours(headers.get("host", "")):
             return 421, {}
         query = parse_qs(urlsplit(path).query)

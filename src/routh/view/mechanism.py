@@ -69,14 +69,14 @@ class Moving(Protocol):
     """Several motions from one instant on: `routh.sim.Bundle`, or `routh.sim.futures.Aftermath`."""
 
     def __len__(self) -> int:
-        """How many."""
+        """Number of motions."""
 
     def at(self, t: float) -> tuple[Array, Array]:
         """Configurations (n, nq) at one time, s, first."""
 
 
 @runtime_checkable
-class Mechanism(Protocol):
+class ShownMechanism(Protocol):
     """A robot or a planar system that can be shown and placed."""
 
     title: str

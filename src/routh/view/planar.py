@@ -147,5 +147,5 @@ def _slab(plane: HalfPlane, middle: Array, size: float) -> Part:
 
 
 def _lifted(points: Array) -> Array:
-    """(..., 2) in the plane as (..., 3) in space."""
+    """Points (..., 2) of the plane as (..., 3) in space."""
     return np.stack([points[..., 0], np.zeros(points.shape[:-1]), points[..., 1]], axis=-1)

@@ -18,7 +18,7 @@ import numpy as np
 
 from routh.base.validation import Array
 from routh.sampling import Outcomes
-from routh.view.mechanism import Mechanism, Part, Placed
+from routh.view.mechanism import Part, Placed, ShownMechanism
 from routh.viz import style
 from routh.viz.style import Look
 
@@ -54,7 +54,7 @@ def colors(which: np.ndarray) -> np.ndarray:
 class Scene:
     """Handles of everything that is drawn, so that dragging moves things instead of making them anew."""
 
-    def __init__(self, scene: SceneApi, mechanism: Mechanism) -> None:
+    def __init__(self, scene: SceneApi, mechanism: ShownMechanism) -> None:
         self._scene, self._mechanism = scene, mechanism
         scene.set_up_direction("+z")
         for k, part in enumerate(mechanism.ground):
@@ -249,7 +249,7 @@ class Board:
         self._dots.on_click(self._picked)
 
     def places(self, points: Array) -> Array:
-        """Where points (n, 2) lie on the board, (n, 3)."""
+        """Positions of points (n, 2) on the board, (n, 3)."""
         low, span = self._map
         share = (points - low) / span
         along = np.zeros((len(points), 3))
@@ -303,7 +303,7 @@ class Shown:
 class Viewing(Protocol):
     """A running viewer, as its panels see it."""
 
-    mechanism: Mechanism
+    mechanism: ShownMechanism
     scene: Scene
     seed: int
     shown: Shown | None

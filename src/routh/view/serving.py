@@ -15,13 +15,13 @@ from routh.cli.output import Output
 from routh.cli.robots import RobotFile, advising, is_robot, refuse_changes, refuse_without_robot
 
 if TYPE_CHECKING:
-    from routh.view.mechanism import Mechanism
+    from routh.view.mechanism import ShownMechanism
 
 
 def start_of(
     source: str, landed: Landed, changes: list[str], further: dict[str, float | None], robot: RobotFile
 ) -> dict[str, float]:
-    """Where the viewer starts: a landing's angles, joints and speeds, or a system's parameters."""
+    """Start of the viewer: a landing's angles, joints and speeds, or a system's parameters."""
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         given = [name for name, value in further.items() if value is not None]
@@ -63,7 +63,7 @@ def run_view(
 
 def mechanism_of(
     source: str, start: dict[str, float], robot: RobotFile, body: str | None = None
-) -> Mechanism:
+) -> ShownMechanism:
     """What the command line asks to be shown."""
     from routh.view.session import as_mechanism
 

@@ -23,7 +23,7 @@ from routh.sampling import sample
 from routh.sampling.answers import mode_names
 from routh.view import guard, panels
 from routh.view.actions import Actions
-from routh.view.mechanism import Mechanism, Placed, corners
+from routh.view.mechanism import Placed, ShownMechanism, corners
 from routh.view.scene import ALL, Board, Scene, Shown, colors
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ DRAFT, PAUSE = 0.025, 0.25  # s of sampling while something is dragged; s withou
 class Session:
     """The viewer of one mechanism in one server."""
 
-    def __init__(self, server: ViserServer, mechanism: Mechanism, *, ghosts: int = 32, seed: int = 0) -> None:
+    def __init__(
+        self, server: ViserServer, mechanism: ShownMechanism, *, ghosts: int = 32, seed: int = 0
+    ) -> None:
         self.server, self.mechanism, self.seed = server, mechanism, seed
         self.shown: Shown | None = None
         self.updates = 0
@@ -263,9 +265,9 @@ def show(
     return Viewer(server, guarded.address, session)
 
 
-def as_mechanism(what: object, start: Mapping[str, float]) -> Mechanism:
+def as_mechanism(what: object, start: Mapping[str, float]) -> ShownMechanism:
     """What the viewer can show of anything it is given."""
-    if isinstance(what, Mechanism):
+    if isinstance(what, ShownMechanism):
         return what
     if type(what).__module__.partition(".")[0] == "mujoco":
         from routh.view.robot import RobotMechanism

@@ -44,7 +44,7 @@ def _cells(values: Array, low: float, high: float, count: int) -> np.ndarray:
 
 
 def _largest_in_disc(counts: np.ndarray, radius: int) -> np.ndarray:
-    """Of each cell the largest count within ``radius`` cells: along its row, row by row of the disc."""
+    """Largest count within ``radius`` cells of each cell: along its row, row by row of the disc."""
     rows, columns = counts.shape
     padded = np.pad(counts, radius)
     along = padded[:, radius:][:, :columns].copy()

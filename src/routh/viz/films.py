@@ -63,7 +63,7 @@ def check_frames(option: str, value: float, count: int) -> int:
 
 
 def ffmpeg() -> str:
-    """Where ffmpeg is: the system's, or that of the package imageio-ffmpeg."""
+    """Path of ffmpeg: the system's, or that of the package imageio-ffmpeg."""
     if found := shutil.which("ffmpeg"):
         return found
     try:

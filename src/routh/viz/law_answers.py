@@ -44,7 +44,7 @@ def grouped(items: Iterable[Item], same: Callable[[Item, Item], bool]) -> list[l
 
 
 @dataclass(frozen=True, eq=False)
-class LawAnswer:
+class LawMark:
     """One velocity after, and the laws that give it."""
 
     v: Array  # (nv,)
@@ -62,22 +62,22 @@ class LawAnswer:
         return " = ".join(words)
 
 
-def answers(shown: Comparison) -> list[LawAnswer]:
+def answers(shown: Comparison) -> list[LawMark]:
     """The distinct velocities of sequences and of simultaneous solutions, the latter first."""
     problem = shown.problem
-    found: list[LawAnswer] = []
+    found: list[LawMark] = []
 
-    def place(result: ImpactResult) -> LawAnswer:
+    def place(result: ImpactResult) -> LawMark:
         for answer in found:
             if agree(problem, answer.v, result.v):
                 answer.results.append(result)
                 return answer
-        found.append(LawAnswer(result.v, [result]))
+        found.append(LawMark(result.v, [result]))
         return found[-1]
 
     for result in shown.simultaneous:
         place(result).at_once.append(result)
-    taken: dict[str, LawAnswer] = {}
+    taken: dict[str, LawMark] = {}
     for order, result in zip((1, -1), shown.sequential.values(), strict=False):
         answer = place(result)
         words = f"{short_name(problem, first_pushing(problem, order))} first"
@@ -92,7 +92,7 @@ def first_pushing(problem: ImpactProblem, order: int = 1) -> int:
     return next((int(i) for i in np.arange(problem.nc)[::order] if problem.approaching[i]), 0)
 
 
-def look(answer: LawAnswer, rank: int) -> style.Look:
+def look(answer: LawMark, rank: int) -> style.Look:
     """A diamond for all at once, a square for one at a time, both colours where they agree."""
     color = style.SEQUENTIAL[rank % len(style.SEQUENTIAL)] if answer.in_turn else style.SIMULTANEOUS
     if answer.at_once and answer.in_turn:
@@ -104,7 +104,7 @@ def look(answer: LawAnswer, rank: int) -> style.Look:
 
 def labelled_answers(
     shown: Comparison, exact: PolytopeUnion | None = None
-) -> list[tuple[LawAnswer, str, style.Look]]:
+) -> list[tuple[LawMark, str, style.Look]]:
     """Every distinct answer with what the legend says of it and how its mark looks.
 
     Laws that look at friction only where an impact ends can leave the set where slip reverses on the way;

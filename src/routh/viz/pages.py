@@ -89,7 +89,7 @@ def report_html(found: RolloutAudit) -> str:
 
 @style.context()
 def timeline_figure(found: RolloutAudit) -> style.Figure:
-    """When impacts happened and how far MuJoCo's outcomes are from their sets."""
+    """Times of impacts, and distances of MuJoCo's outcomes from their sets."""
     fig, axes = style.figure(width=style.TWO_COLUMNS, height=2.2)
     ax = axes[0]
     distances = _finite(found.distances)

@@ -51,7 +51,7 @@ class Axis:
         return float(problem.scaling.velocity[self.contact])
 
     def unit(self, problem: ImpactProblem) -> str:
-        """Of the values: m/s, rad/s at the limit of a hinge, J."""
+        """Unit of the values: m/s, rad/s at the limit of a hinge, J."""
         limit = limit_of(problem, self.contact)
         return "J" if self.component == "e" else f"{'m' if limit is None else limit.unit}/s"
 
@@ -119,7 +119,7 @@ def normal_panel(first: int, second: int) -> Panel:
 
 
 def default_panels(problem: ImpactProblem) -> list[Panel]:
-    """As in HP23: one contact alone; two with their normals between them; more: the contacts.
+    """Panels as in HP23: one contact alone; two with their normals between them; more: the contacts.
 
     Limits, which have one velocity each, are shown in pairs.
     """
@@ -148,7 +148,7 @@ def spread(problem: ImpactProblem, panel: Panel, v: Array) -> float:
 
 
 def telling_panel(problem: ImpactProblem, v: Array) -> Panel:
-    """Of all pairs of velocities the one that shows most of velocities (n, nv), see `spread`."""
+    """The pair of velocities that shows most of velocities (n, nv), see `spread`."""
     v = _some(v)
     axes = [Axis(i) for i in range(problem.nc)]
     axes += [Axis(i, "t") for i in range(problem.nc) if has_tangent(problem, i)]

@@ -55,7 +55,7 @@ _BY_ROOM = {"routh.robust": "routh.viz.tipping", "routh.sim": "routh.viz.motions
 def outcomes_figure(
     outcomes: Outcomes, *, view: str = "ends", shown: Comparison | None = None
 ) -> style.Figure:
-    """Where an impact can end, in the velocities of its contacts, beside what the classical laws say.
+    """Figure of where an impact can end, in its contact velocities, beside what the classical laws say.
 
     Two contacts are shown with their normal velocities between them; of more than six contacts, those whose
     outcomes vary most. ``shown`` is the comparison with these laws, where there is one already.

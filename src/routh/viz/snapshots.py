@@ -165,7 +165,7 @@ def outcomes_to_show(problem: ImpactProblem) -> dict[str, ImpactResult]:
 
 
 def _tips(model: PlanarModel, state: State, scale: float) -> Array:
-    """Where the arrows of the closed contacts end, (k, 2) m."""
+    """Tips of the arrows of the closed contacts, (k, 2) m."""
     closed = model.gaps(state.q) <= CLOSED
     if np.count_nonzero(closed) > MANY_CONTACTS:
         return np.empty((0, 2))
@@ -187,7 +187,7 @@ def _extent(model: PlanarModel, state: State) -> float:
 
 
 def _moved(model: PlanarModel, state: State, result: ImpactResult, extent: float) -> State:
-    """Where the bodies are when the fastest point has travelled; the velocity stays that after the impact."""
+    """State once the fastest point has travelled; the velocity stays that after the impact."""
     fastest = _outline_speed(model, state.q, result.v)
     before = _outline_speed(model, state.q, state.v)
     if not fastest > REST * before:

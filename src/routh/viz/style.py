@@ -209,7 +209,7 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
 
 
 def _encoded(fig: Figure, kind: str, dpi: int, **options: Any) -> bytes:
-    """Where panels keep their aspect, layouts leave margins or titles over the edge: what is drawn counts."""
+    """The figure as bytes; where panels keep their aspect, with all that layouts leave over the edge."""
     buffer = BytesIO()
     cropping = WHOLE if any(ax.get_aspect() != "auto" for ax in fig.axes) else {}
     with context():
@@ -244,7 +244,7 @@ def colour_bar(ax: Axes, image: ScalarMappable, label: str) -> None:
 
 @lru_cache(maxsize=32)
 def density_map(color: str, *, lightest: float = 0.75) -> Colormap:
-    """From a tint of ``color`` (``lightest``: how much white is in it) through it to a dark shade."""
+    """Colours from a tint of ``color`` (``lightest``: how much white is in it) through it to a dark shade."""
     matplotlib()
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 

@@ -91,7 +91,7 @@ def known(shown: Comparison, exact: PolytopeUnion | None = None) -> Array:
 
 
 def _beside(shown: Comparison, exact: PolytopeUnion | None) -> Array:
-    """Those of `known` that are no samples: few."""
+    """The few among `known` that are no samples."""
     results = [*shown.sequential.values(), *shown.simultaneous]
     parts = [np.empty((0, shown.problem.nv)), *(result.v[None] for result in results)]
     return np.concatenate([*parts, *([] if exact is None else [piece.points for piece in exact])])

@@ -121,7 +121,7 @@ def limit_rows(near: Near) -> list[ContactRow]:
 
 
 def _unit(near: Near, word: str, index: int) -> str:
-    """Of the distance to a limit: slides and tendons through space have lengths, all else angles."""
+    """Unit of the distance to a limit: slides and tendons through space have lengths, all else angles."""
     mujoco, model = engine(), near.model
     if word == "tendon":
         wrap = int(model.wrap_type[model.tendon_adr[index]])

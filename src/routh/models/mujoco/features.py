@@ -154,7 +154,7 @@ def _named(model: MjModel, word: str, which: np.ndarray) -> list[str]:
 
 
 def _colliding(model: MjModel, which: np.ndarray) -> list[str]:
-    """Those of some geoms (ngeom,) that can touch anything."""
+    """Names of the geoms in ``which`` (ngeom,) that can touch anything."""
     paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
     meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
     if switched_off(model, "CONTACT", "CONSTRAINT"):
@@ -194,7 +194,7 @@ def _strange_equalities(model: MjModel) -> list[str]:
 
 
 def _limits(model: MjModel) -> list[str]:
-    """Of tendons and ball joints."""
+    """Limits of tendons and ball joints."""
     if switched_off(model, "LIMIT", "CONSTRAINT"):
         return []
     balls = np.asarray(model.jnt_type) == int(engine().mjtJoint.mjJNT_BALL)

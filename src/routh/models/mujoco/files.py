@@ -167,7 +167,7 @@ def state(
 
 
 def keyframe_names(model: MjModel) -> tuple[str, ...]:
-    """Of the postures that a file has; their numbers where they have no names."""
+    """Names of the postures that a file has; their numbers where they have no names."""
     return tuple(str(model.key(i).name) or str(i) for i in range(model.nkey))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 
-class Limits(NamedTuple):
+class JointEnds(NamedTuple):
     """Ends of joints that count as contacts."""
 
     place: np.ndarray  # (k,) int64: in qpos
@@ -40,7 +40,7 @@ class GroundArrays(NamedTuple):
     radius: Array  # (n,) m
     frame: Array  # (n, 1 + nt, 3) normal and tangents
     height: Array  # (n,) m, of the plane along its normal
-    limits: Limits
+    limits: JointEnds
 
 
 class Watched(NamedTuple):
@@ -74,7 +74,7 @@ class Ground:
         data: MjData,
         places: Places,
         frame: Array,
-        limits: Limits,
+        limits: JointEnds,
         row: np.ndarray,
         nc: int,
     ) -> None:

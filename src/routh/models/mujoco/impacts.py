@@ -1,4 +1,4 @@
-"""From an MjModel and one state, or many, to the problem of the impact."""
+"""Impact problems from an MjModel and one state, or many."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _build_at(model: MjModel, state: MjData, rules: Rules, q: Array, v: Array) -
 def _watched(
     model: MjModel, qpos: Array, qvel: Array, data: MjData, rules: Rules, workers: int
 ) -> RobotBatch:
-    """All states through one workspace and compiled code."""
+    """The batch of all states, through one workspace and compiled code."""
     from routh.models.mujoco.states import Watch  # loads LLVM
 
     finite = np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1)

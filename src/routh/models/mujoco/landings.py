@@ -22,7 +22,7 @@ from routh.models.landings import (
     Motion,
     Posture,
     RootMotion,
-    Seen,
+    SeenContacts,
     Touchdown,
     held_touchdown,
     look_ahead,
@@ -519,7 +519,7 @@ class _Touchdowns:
             widen(self._own.wide, self._reach)
         return self._own
 
-    def _seen(self, near: Near, motion: RootMotion) -> Seen:
+    def _seen(self, near: Near, motion: RootMotion) -> SeenContacts:
         """Contacts of the robot with what does not move, as `contact_rows` makes them, joints held."""
         contact = near.data.contact
         geoms = np.array(contact.geom).reshape(-1, 2)
@@ -540,7 +540,7 @@ class _Touchdowns:
         springs = self._springs(np.array(contact.solref)[kept].tobytes())
         pairs = [(self._name(a), self._name(b)) for a, b in geoms[kept].tolist()]
         named = [f"{b}/{a}" for a, b in pairs]
-        return Seen(
+        return SeenContacts(
             named,
             pairs,
             np.array(contact.dist)[kept],

@@ -23,7 +23,7 @@ from routh.models.mujoco.engine import (
     switched_off,
 )
 from routh.models.mujoco.features import BOUNCES, SIMULATE, STEPS, notes_on, refusal_of, refuse
-from routh.models.mujoco.ground import Ground, Limits
+from routh.models.mujoco.ground import Ground, JointEnds
 from routh.models.mujoco.pairs import pairs_within_trees
 from routh.models.mujoco.springs import Springs
 from routh.models.mujoco.touches import (
@@ -123,7 +123,7 @@ class MujocoModel(WithImpacts):
         count = limits and not switched_off(model, "LIMIT", "CONSTRAINT")
         limited = [joint for joint in single_joints(own) if count and joint.limited]
         ends = [(joint, side) for joint in limited for side in (0, 1)]
-        limited_ends = Limits(
+        limited_ends = JointEnds(
             np.array([joint.qpos for joint, _ in ends], dtype=np.int64),
             np.array([joint.dof for joint, _ in ends], dtype=np.int64),
             np.array([(1.0, -1.0)[side] for _, side in ends]),
@@ -378,7 +378,7 @@ class MujocoModel(WithImpacts):
             self._fill()
 
     def _fill(self) -> None:
-        """Where contacts are, and their rates after MuJoCo's accelerations."""
+        """Fill in where contacts are, and their rates after MuJoCo's accelerations."""
         self.ground.update()
         if len(self.loose) and not self._placed:
             self._places.update(self._data)
@@ -460,7 +460,7 @@ class MujocoModel(WithImpacts):
 
 
 def quaternions(model: MjModel) -> list[tuple[int, int]]:
-    """Where the quaternions of free and ball joints begin in qpos, and their rates of turning in qvel."""
+    """Start of each free or ball joint's quaternion in qpos, and of its rates of turning in qvel."""
     kinds, found = engine().mjtJoint, []
     for kind, at, dof in zip(model.jnt_type, model.jnt_qposadr, model.jnt_dofadr, strict=True):
         if int(kind) == int(kinds.mjJNT_FREE):

@@ -31,7 +31,7 @@ class Tree(NamedTuple):
     range: Array  # (k, 2) m or rad
 
 
-class Seen(NamedTuple):
+class SeenStates(NamedTuple):
     """What MuJoCo found in some states, the contacts of all of them in one row."""
 
     qpos: Array  # (states, nq)
@@ -65,7 +65,9 @@ class Made(NamedTuple):
 
 
 @kernel
-def point_velocity(tree: Tree, seen: Seen, state: int, body: int, sign: float, pos: Array, J: Array) -> None:
+def point_velocity(
+    tree: Tree, seen: SeenStates, state: int, body: int, sign: float, pos: Array, J: Array
+) -> None:
     """Add ``sign`` times the velocity of a body's material point, per qvel, to J (3, nv), world."""
     # reads seen.cdof, seen.centre, tree.body_last, tree.body_root, tree.dof_parent
     root = tree.body_root[body]
@@ -94,7 +96,7 @@ def fastest_point(
     """A speed (m/s) that no point of any geom exceeds, see `routh.models.mujoco.engine.reach_at`.
 
     bodies : (ngeom, 2) int32, the root of a geom's tree and the last velocity that moves it (-1: none);
-    radius, pos : (ngeom,), (ngeom, 3) m, around the geom's centre; cdof, centre : as in `Seen`, of one state.
+    radius, pos : (ngeom,), (ngeom, 3) m, around the geom's centre; cdof, centre : as in `SeenStates`, of one.
     """
     fastest = 0.0
     for geom in range(radius.shape[0]):
@@ -124,7 +126,7 @@ def norm(vector: Array) -> float:
 
 
 @kernel
-def contact_jacobian(tree: Tree, seen: Seen, state: int, contact: int, world: Array, J: Array) -> float:
+def contact_jacobian(tree: Tree, seen: SeenStates, state: int, contact: int, world: Array, J: Array) -> float:
     """J (3, nv) of one contact, normal first, its weaker tangent scaled; returns the friction coefficient."""
     # reads seen.dim, seen.frame, seen.friction, seen.geom, seen.pos, tree.geom_body; hands on seen, tree
     nv = J.shape[1]
@@ -203,7 +205,7 @@ def takes_part(dist: float, rate: float, limits: tuple[float, float, float]) -> 
 
 @kernel
 def add_limits(
-    tree: Tree, seen: Seen, state: int, limits: tuple[float, float, float], made: Made, row: int
+    tree: Tree, seen: SeenStates, state: int, limits: tuple[float, float, float], made: Made, row: int
 ) -> int:
     """Limits of hinges and slides that take part; the number of rows after them."""
     # reads made.J, seen.qpos, seen.qvel, tree.limits, tree.range
@@ -231,7 +233,13 @@ def add_limits(
 
 @kernel
 def add_contacts(
-    tree: Tree, seen: Seen, state: int, limits: tuple[float, float, float], world: Array, made: Made, row: int
+    tree: Tree,
+    seen: SeenStates,
+    state: int,
+    limits: tuple[float, float, float],
+    world: Array,
+    made: Made,
+    row: int,
 ) -> int:
     """Contacts that take part and that some velocity can change; the number of rows after them."""
     # reads made.J, made.pair, seen.dist, seen.first, seen.frame, seen.geom, seen.pos, seen.qvel,
@@ -271,7 +279,9 @@ def add_contacts(
 
 
 @kernel
-def make_rows(tree: Tree, seen: Seen, limits: tuple[float, float, float], world: Array, made: Made) -> None:
+def make_rows(
+    tree: Tree, seen: SeenStates, limits: tuple[float, float, float], world: Array, made: Made
+) -> None:
     """All rows of some states.
 
     ``limits``: the distance (m, rad) up to which, and the time (s) within which contacts count, and the share

@@ -254,7 +254,7 @@ class _Tendons:
         self.slack = low < high  # these pull or push only beyond a range of lengths
 
     def stiffness(self, phi: Array) -> Array:
-        """(n,), of deformations whose last n are those of the tendons."""
+        """Stiffnesses (n,), of deformations whose last n are those of the tendons."""
         return np.where(self.slack & (phi[len(phi) - len(self.K) :] == 0.0), 0.0, self.K)
 
     def at(self, data: MjData) -> tuple[Array, Array]:
@@ -391,7 +391,7 @@ def _layout(model: MjModel) -> tuple[np.ndarray, tuple[str, ...]]:
 
 
 def _plain(model: MjModel, field: str) -> np.ndarray:
-    """Where a polynomial of MuJoCo 4 has no terms beyond the linear one; everywhere before."""
+    """Which polynomials of MuJoCo 4 have no terms beyond the linear one; all of them in earlier versions."""
     owner = {"jnt": model.njnt, "dof": model.nv, "tendon": model.ntendon}[field.split("_")[0]]
     poly = getattr(model, field, None)
     return np.ones(owner, dtype=bool) if poly is None else ~np.any(np.asarray(poly) != 0.0, axis=1)

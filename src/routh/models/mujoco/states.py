@@ -20,7 +20,7 @@ from routh.models.mujoco.contacts import (
 )
 from routh.models.mujoco.engine import check_capacity, engine, switched_off, take_environment, workspace
 from routh.models.mujoco.features import IMPACT, notes_on, of_pair
-from routh.models.mujoco.rows import Made, Seen, Tree, fastest_point, make_rows
+from routh.models.mujoco.rows import Made, SeenStates, Tree, fastest_point, make_rows
 from routh.models.robot import CONTACT, Labels
 from routh.models.simultaneity import Rules, Simultaneity
 
@@ -149,7 +149,7 @@ class Watcher:
                 getattr(seen, field)[begin:end] = getattr(contacts, field)
         seen.first[place + 1] = end
 
-    def _grow(self, contacts: int) -> Seen:
+    def _grow(self, contacts: int) -> SeenStates:
         states, entries = self.seen.M.shape
         larger = empty_seen(self.wide, entries, contacts, states)
         for name, value in self.seen._asdict().items():
@@ -159,7 +159,7 @@ class Watcher:
 
     def _piece(self, kept: np.ndarray) -> WatchedRows:
         seen, nv = self.seen, self.wide.nv
-        used = Seen(*(value[: len(kept)] if i < 5 else value for i, value in enumerate(seen)))
+        used = SeenStates(*(value[: len(kept)] if i < 5 else value for i, value in enumerate(seen)))
         made = empty_made(len(kept), int(seen.first[len(kept)]) + 2 * len(kept) * len(self.tree.limits), nv)
         make_rows(self.tree, used, self.limits, np.empty((3, nv)), made)
         rows = (values[: int(made.first[-1])] for values in made[3:])
@@ -194,7 +194,7 @@ class Watch:
 
     @cached_property
     def watcher(self) -> Watcher:
-        """This process's."""
+        """The watcher of this process."""
         own = workspace(self.model, float(np.nextafter(self.rules.near, np.inf)))
         engine().mj_resetData(own.wide, own.data)
         if self.data is not None:
@@ -202,7 +202,7 @@ class Watch:
         return Watcher(own.wide, own.data, self.rules, self.rules.limits, model=self.model)
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the watcher, whose buffers are MuJoCo's own."""
+        """State for pickling: without the watcher, whose buffers are MuJoCo's own."""
         return {name: value for name, value in self.__dict__.items() if name != "watcher"}
 
     def all_pieces(self, take: Callable[[WatchedRows], None], workers: int) -> None:
@@ -267,10 +267,10 @@ def _mass_entries(model: MjModel, old: bool) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, dtype=np.int32), np.array(columns, dtype=np.int32)
 
 
-def empty_seen(model: MjModel, entries: int, contacts: int, states: int) -> Seen:
+def empty_seen(model: MjModel, entries: int, contacts: int, states: int) -> SeenStates:
     """Room for what MuJoCo finds in some states; ``entries`` of its sparse mass matrix."""
     nv = model.nv
-    return Seen(
+    return SeenStates(
         np.zeros((states, model.nq)),
         np.zeros((states, nv)),
         np.zeros((states, entries)),

@@ -200,7 +200,7 @@ def _hull(model: MjModel, geom: int) -> tuple[Array, int, float]:
 
 
 class Places:
-    """Where all possible contacts of a model are, at positions that were computed before."""
+    """Places of all possible contacts of a model, at positions that were computed before."""
 
     def __init__(self, model: MjModel, listed: list[Touch]) -> None:
         self.model = model
@@ -344,7 +344,7 @@ class Places:
             self._closely(data, int(k))
 
     def _closely(self, data: MjData, k: int) -> None:
-        """Of shapes that touch the nearest points tell no normal; those of what is inside of them do."""
+        """Measure shapes that touch: their nearest points tell no normal, those of what is inside them do."""
         ends, sizes = np.zeros(6), np.asarray(self.model.geom_size)
         reach = 2.0 * FAR + 2.0 * float(np.abs(self.model.geom_rbound).max())
         first, second = int(self.geom1[k]), int(self.geom2[k])

@@ -1,4 +1,4 @@
-"""From a Pinocchio model and one state, or many, to the problem of the impact."""
+"""Impact problems from a Pinocchio model and one state, or many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from routh.base.validation import Array, integer, real, real_array
 from routh.models.pinocchio.files import engine
 from routh.models.pinocchio.points import (
     UP,
-    Placed,
+    PlacedPoint,
     Points,
     Touching,
     as_points,
@@ -146,7 +146,7 @@ class Surroundings(NamedTuple):
     model: Model
     data: Data
     ground: float | None
-    points: tuple[Placed, ...]
+    points: tuple[PlacedPoint, ...]
     geometry: GeometryModel
     mu: float | Mapping[str, float]
 
@@ -271,7 +271,7 @@ def _limit_rows(model: Model, q: Array, reach: float) -> list[ContactRow]:
 
 
 def friction(mu: float | Mapping[str, float], name: str) -> float:
-    """Of one contact: a number, or what a mapping says of its name, without its number, or of its point."""
+    """Friction of a contact: a number, or a mapping's for its name, without its number, or for its point."""
     if not isinstance(mu, Mapping):
         return float(mu)
     return float(mu.get(name, mu.get(name.split("#")[0], mu.get(name.split("/")[0], DEFAULT_MU))))

@@ -17,7 +17,7 @@ from routh.models.landings import (
     Motion,
     Posture,
     RootMotion,
-    Seen,
+    SeenContacts,
     Touchdown,
     held_touchdown,
     look_ahead,
@@ -152,7 +152,7 @@ def _touchdown(around: Surroundings, window: float, deepest: float | None, q: Ar
     )
 
 
-def _seen(points: Sequence[Touching], root: RootMotion, mu: float | Mapping[str, float]) -> Seen:
+def _seen(points: Sequence[Touching], root: RootMotion, mu: float | Mapping[str, float]) -> SeenContacts:
     """Points over level ground as contacts, joints held."""
     names = distinct_names([f"{point.name}/ground" for point in points])
     dist = np.array([point.dist for point in points])
@@ -161,4 +161,4 @@ def _seen(points: Sequence[Touching], root: RootMotion, mu: float | Mapping[str,
     given = np.array([friction(mu, name) for name in names])
     unknown = np.full(len(points), np.nan)  # a URDF says nothing of how soft its contacts are
     geoms, J = [("ground", point.name) for point in points], rigid_jacobians(pos, frame, root)
-    return Seen(names, geoms, dist, pos, frame, frame[:, 0], J, given, unknown, unknown)
+    return SeenContacts(names, geoms, dist, pos, frame, frame[:, 0], J, given, unknown, unknown)

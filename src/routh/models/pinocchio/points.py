@@ -34,7 +34,7 @@ class ContactPoint:
 Points = Iterable[ContactPoint | str] | Mapping[str, float]
 
 
-class Placed(NamedTuple):
+class PlacedPoint(NamedTuple):
     """A `ContactPoint` by its numbers: Pinocchio searches its frames by name and copies them."""
 
     name: str
@@ -44,7 +44,7 @@ class Placed(NamedTuple):
     radius: float  # m
 
     def surface(self, data: Data) -> Array:
-        """Where it would touch, (3,) m; the data hold the frames' placements."""
+        """Point that would touch, (3,) m; the data hold the frames' placements."""
         return np.asarray(data.oMf[self.frame].act(self.offset) - self.radius * UP)
 
 
@@ -82,17 +82,17 @@ def as_points(model: Model, points: Points) -> tuple[ContactPoint, ...]:
     return tuple(given)
 
 
-def placed(model: Model, points: Iterable[ContactPoint]) -> tuple[Placed, ...]:
+def placed(model: Model, points: Iterable[ContactPoint]) -> tuple[PlacedPoint, ...]:
     """Points as they are looked up in a model."""
     found = []
     for point in points:
         frame = int(model.getFrameId(point.frame))
         joint, offset = int(model.frames[frame].parentJoint), np.array(point.offset, dtype=np.float64)
-        found.append(Placed(point.name or point.frame, frame, joint, offset, point.radius))
+        found.append(PlacedPoint(point.name or point.frame, frame, joint, offset, point.radius))
     return tuple(found)
 
 
-def named_points(data: Data, points: Iterable[Placed], ground: float) -> list[Touching]:
+def named_points(data: Data, points: Iterable[PlacedPoint], ground: float) -> list[Touching]:
     """The named points over the ground; the data hold the frames' placements."""
     touching = ((point, point.surface(data)) for point in points)
     return [Touching(point.name, point.joint, at, float(at[2] - ground)) for point, at in touching]

@@ -75,7 +75,7 @@ class PointSet:
         return q @ self.S.T + (turned * np.exp(1j * self.phi0) * (self.a + q @ self.D.T)) @ self.C.T
 
     def jacobian(self, q: Array) -> Complex:
-        """(np, nv) complex."""
+        """Jacobian of the points, (np, nv) complex."""
         turned = np.exp(1j * (self.B @ q))
         if self.D is None:
             return (self.C * (turned * self.start)) @ self.iB + self.S
@@ -103,7 +103,7 @@ class _Frame:
     vectors: list[int] = field(default_factory=list)  # the vectors that lead to its origin
 
 
-class Tree:
+class BodyTree:
     """Assembles the constant matrices of a tree of bodies."""
 
     def __init__(self, bodies: Sequence[Body]) -> None:
@@ -194,10 +194,10 @@ def _unit(joint: Prismatic, name: str) -> complex:
 _Side = tuple[str, Point, float]  # body, centre in its frame, radius
 
 
-class ContactKinematics:
+class PlanarKinematics:
     """Evaluates the contacts of one tree; everything that does not change with q is assembled once."""
 
-    def __init__(self, tree: Tree, contacts: Sequence[Contact]) -> None:
+    def __init__(self, tree: BodyTree, contacts: Sequence[Contact]) -> None:
         check_contacts(contacts, [body.name for body in tree.bodies])
         sides = [_sides(contact, tree) for contact in contacts]
         nc = len(contacts)
@@ -264,7 +264,7 @@ class ContactKinematics:
         return np.where(self.pairs, separation / self._distances(separation), 1.0)
 
 
-def _sides(contact: Contact, tree: Tree) -> tuple[_Side, _Side]:
+def _sides(contact: Contact, tree: BodyTree) -> tuple[_Side, _Side]:
     """What touches what; the second side of a plane is its point in the world."""
     if isinstance(contact, PlaneContact):
         return (contact.body, contact.point, contact.radius), (WORLD, contact.plane.point, 0.0)
@@ -303,7 +303,7 @@ class PlanarArrays(NamedTuple):
 
 
 def planar_arrays(
-    coms: PointSet, touch: ContactKinematics, masses: Array, spin: Array, gravity: complex
+    coms: PointSet, touch: PlanarKinematics, masses: Array, spin: Array, gravity: complex
 ) -> PlanarArrays:
     """The parts of a model as arrays of their own."""
     return PlanarArrays(

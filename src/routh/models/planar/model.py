@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.planar.bodies import Body, Contact, Free, FreePoint
-from routh.models.planar.kinematics import Complex, ContactKinematics, PlanarArrays, Tree, planar_arrays
+from routh.models.planar.kinematics import BodyTree, Complex, PlanarArrays, PlanarKinematics, planar_arrays
 
 GRAVITY = (0.0, -9.81)  # m/s^2
 
@@ -40,7 +40,7 @@ class PlanarModel(WithImpacts):
         gravity: ArrayLike = GRAVITY,
         actuated: Sequence[str] | None = None,
     ) -> None:
-        tree = Tree(bodies)
+        tree = BodyTree(bodies)
         self.bodies = tree.bodies
         self.coordinates = tuple(tree.coordinates)
         self.nq = self.nv = tree.nv
@@ -61,7 +61,7 @@ class PlanarModel(WithImpacts):
         self._offsets = np.array([tree.frames[body.name].offset for body in bodies])
         self.definitions = tuple(contacts)
         self.contacts: tuple[ContactInfo, ...] = tuple(contact.info for contact in contacts)
-        self._touch = ContactKinematics(tree, contacts)
+        self._touch = PlanarKinematics(tree, contacts)
 
     @cached_property
     def arrays(self) -> PlanarArrays:
@@ -118,7 +118,7 @@ class PlanarModel(WithImpacts):
         return np.stack([origins.real, origins.imag, self._angles @ q + self._offsets], axis=1)
 
     def outlines(self, q: ArrayLike) -> list[tuple[str, Array]]:
-        """(body, polyline (k, 2) in world coordinates, m), for drawing."""
+        """Pairs (body, polyline (k, 2) in world coordinates, m), for drawing."""
         result = []
         for body, (x, y, angle) in zip(self.bodies, self.poses(q), strict=True):
             c, s = np.cos(angle), np.sin(angle)
@@ -135,7 +135,7 @@ class PlanarModel(WithImpacts):
         return _vectors(self._touch.normals(vector(q)))
 
     def centres_of_mass(self, q: ArrayLike) -> Array:
-        """Of the bodies that have mass, (k, 2) m."""
+        """Centres of mass of the bodies that have mass, (k, 2) m."""
         return _vectors(self._coms.positions(vector(q)))
 
     def centre_jacobians(self, q: ArrayLike) -> Array:

@@ -98,7 +98,7 @@ def touchdowns(
 
 
 def _library(model: object, wanted: str) -> str:
-    """Whose model it is: "mujoco" or "pinocchio"."""
+    """Library of the model: "mujoco" or "pinocchio"."""
     library = type(model).__module__.partition(".")[0]
     if library not in ("mujoco", "pinocchio"):
         raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class ContactKinematics:
+class SpatialKinematics:
     """Evaluates the contacts of free bodies; everything that does not change with q is assembled once."""
 
     def __init__(self, bodies: Sequence[Body], contacts: Sequence[Contact]) -> None:
@@ -138,7 +138,7 @@ class ContactKinematics:
         return apply(R[self.first], self.centres)
 
     def _separations(self, positions: Array, R: Array) -> Array:
-        """From the second centre, or the plane's point, to the first centre, (nc, 3)."""
+        """Vectors from the second centre, or the plane's point, to the first centre, (nc, 3)."""
         separation = positions[self.first] + self._centre_arms(R) - self.plane_points
         if self.paired.size:
             separation[self.paired] -= positions[self.second[self.paired]]
@@ -168,7 +168,7 @@ class SpatialArrays(NamedTuple):
     frames: Array  # (nc, 3, 3) of the planes, normal first
 
 
-def spatial_arrays(touch: ContactKinematics, weights: Array, inertias: Array) -> SpatialArrays:
+def spatial_arrays(touch: SpatialKinematics, weights: Array, inertias: Array) -> SpatialArrays:
     """The parts of a model as arrays of their own."""
     bodies = np.stack([touch.first, np.full(len(touch.first), -1)], axis=1).astype(np.int64)
     bodies[touch.paired, 1] = touch.second[touch.paired]

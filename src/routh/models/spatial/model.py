@@ -13,7 +13,7 @@ from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.rotations import apply, cross, exponential, multiply, rotation_matrices
 from routh.models.spatial.bodies import Body, Contact
-from routh.models.spatial.kinematics import ContactKinematics, SpatialArrays, spatial_arrays
+from routh.models.spatial.kinematics import SpatialArrays, SpatialKinematics, spatial_arrays
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -48,7 +48,7 @@ class SpatialModel(WithImpacts):
         self.nq, self.nv = 7 * len(names), 6 * len(names)
         self.definitions = tuple(contacts)
         self.contacts: tuple[ContactInfo, ...] = tuple(contact.info for contact in contacts)
-        self._touch = ContactKinematics(bodies, contacts)
+        self._touch = SpatialKinematics(bodies, contacts)
         self._masses = np.array([body.mass for body in bodies])
         self._inertias = np.array([body.inertia for body in bodies]).reshape(-1, 3, 3)
         self._gravity = real_array("gravity", gravity, [(3,)])

@@ -114,7 +114,7 @@ def any_stiffness() -> Finding:
 
 
 def y_is_not_definite() -> Finding:
-    """(63) for G M^-1 G^T = ((1, 0.99), (0.99, 1)) and h^2 K + h B = diag(0, 1000); random Y^-1."""
+    """Matrix (63) for G M^-1 G^T = ((1, 0.99), (0.99, 1)) and h^2 K + h B = diag(0, 1000); random Y^-1."""
     A, X = np.array([[1.0, 0.99], [0.99, 1.0]]), np.diag([0.0, 1000.0])
     inverse = np.eye(2) + A @ X  # of Y, (60); its symmetric part is what u . Y^-1 u is
     Y = np.linalg.inv(inverse)
@@ -144,7 +144,7 @@ def forces_are_shared() -> Finding:
 
 
 def sign_slips() -> Finding:
-    """(32), (33) and (34) with the force of (23) on random numbers: what is left of each as printed."""
+    """Equations (32) to (34) with the force of (23) on random numbers: what is left of each as printed."""
     rng = np.random.default_rng(1)
     M, rows = draws.mass(rng, 5), rng.normal(size=(2, 5))
     bend, f, phi, rate = rng.normal(size=2), rng.normal(size=5), rng.normal(size=2), rng.normal(size=2)

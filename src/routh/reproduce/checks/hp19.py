@@ -72,7 +72,7 @@ def jammed_but_ending() -> Finding:
 
 
 def theorem_10() -> Finding:
-    """(46) to (49) by their worst case: 1 - a^3 (1 - a) of the energy is left at most, over a grid of a."""
+    """Worst case of (46) to (49) over a grid of a: at most 1 - a^3 (1 - a) of the energy is left."""
     worst, sharp = -np.inf, -np.inf
     for a in np.linspace(0.01, 1.0, 100):
         inside = np.linspace(a, 1.0, 50)  # |v_R(0)|, which exceeds a
@@ -89,7 +89,7 @@ def theorem_10() -> Finding:
 
 
 def equation_33() -> Finding:
-    """(33) of one frictionless contact in one freedom: what is left of |v| = 1 after s, at most 1 - alpha."""
+    """Equation (33) of a frictionless contact in one freedom: |v| = 1 falls to at most 1 - alpha after s."""
     above = -np.inf
     for j, share in product((0.1, 1.0, 7.0), np.linspace(0.01, 0.99, 50)):
         s = share / j  # it still approaches
@@ -173,7 +173,7 @@ def figure_4() -> Finding:
 
 
 def figure_4b() -> Finding:
-    """Over 27 shapes, angles and frictions: where the wall presses the floor, no sample leaves it."""
+    """Samples over 27 shapes, angles and frictions: where the wall presses the floor, none leaves it."""
     pressed, highest = 0, -np.inf
     for height, turn, mu in product((0.3, 0.6, 1.0), (0.2, 0.6, 1.0), (0.0, 0.2, 2.0)):
         problem = systems.impact("pushing", height=height, turn=turn, mu=mu)

@@ -22,7 +22,7 @@ from routh.reproduce.hp23 import DISKS, refuting_path, separation_of
 from routh.reproduce.kelvin_voigt import KelvinVoigt
 from routh.reproduce.sampled import any_solution, distances, joined, unequal_steps
 from routh.reproduce.statements import CHECKS
-from routh.reproduce.verdicts import Finding, Verdict, refuted, works
+from routh.reproduce.verdicts import Finding, StatementVerdict, refuted, works
 from routh.sampling import Outcomes, sample
 from routh.sampling.path_residual import path_residual
 
@@ -92,7 +92,7 @@ def ramone() -> Finding:
     solutions, _ = simultaneous_solutions(exact.problem)
     away = [min(distance_to_hull(image, 0.5 * rows @ result.v) for image in images) for result in solutions]
     numbers = {**found.numbers, "halves of the solutions: farthest from the set (m/s)": float(max(away))}
-    return works(max(away) < 1e-6 and found.verdict is Verdict.WORKS, numbers)
+    return works(max(away) < 1e-6 and found.verdict is StatementVerdict.WORKS, numbers)
 
 
 def _convex_combinations(name: str) -> Finding:

@@ -23,7 +23,7 @@ _POINTED = ("rocking-block", "compass-gait", "box-wall")
 
 
 def lemma_1() -> Finding:
-    """As many samples as the lemma asks for meet every cell of the box at least as often as it promises."""
+    """Runs with as many samples as the lemma asks for meet every cell of the box as often as it promises."""
     step, lipschitz, epsilon, delta, runs = 0.3, 2.0, 0.1, 0.05, 2000
     cells = int(np.ceil(step * lipschitz * np.sqrt(2) / epsilon))
     count = theory.dense_sample_count(
@@ -177,7 +177,7 @@ def lemma_11() -> Finding:
 
 
 def lemma_12() -> Finding:
-    """On every straight piece of 240 solutions: the energy lost is at least the square of the change of v."""
+    """Energy lost on every straight piece of 240 solutions: at least the square of the change of v."""
     least, pieces = np.inf, 0
     for problem in draws.impacts(6, 60):
         outcomes = _drawn(problem, 4, seed=5)

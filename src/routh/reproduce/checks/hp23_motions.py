@@ -93,7 +93,7 @@ def painleve() -> Finding:
 
 
 def apex() -> Finding:
-    """(57): the apex of the simulated block, of the formula, and of the formula with the printed minus."""
+    """Apex (57) of the simulated block, of the formula, and of the formula with the printed minus."""
     _, motion = _zeno()
     first = next(event for event in motion.events if event.kind == "impact")
     measured = float(motion.q[: first.index, 2].max())
@@ -169,7 +169,7 @@ def bound_58() -> Finding:
 
 
 def rest() -> Finding:
-    """After the accumulation: speeds, the normal forces on each corner, and dt/ds."""
+    """Speeds after the accumulation, the normal forces on each corner, and dt/ds."""
     _, motion = _zeno()
     event = next(event for event in motion.events if event.kind == "zeno")
     after = motion.t > motion.t[event.index]

@@ -299,7 +299,7 @@ def figure_5() -> Finding:
 
 
 def figure_6() -> Finding:
-    """Of 15 hodographs, evenly spread, those that reach the origin exactly."""
+    """Hodographs that reach the origin exactly, of 15 evenly spread ones."""
     shares = exhibits.least_shares(0.8, -0.2, exhibits.angles_of_figure_6())
     reach = int((shares < exhibits.REACHED).sum())
     return works(
