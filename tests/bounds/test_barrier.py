@@ -74,7 +74,7 @@ def velocities(rng, nv):
 
 @pytest.mark.parametrize("pieces", [False, True])
 def test_whatever_the_barrier_what_it_proves_is_true(pieces):
-    """By evaluation: where a contact pushes, phi grows no faster than said; where an impact ends, d is below."""
+    """By evaluation: phi grows no faster than said where a contact pushes, and d is below it in the end."""
     bound, rng = BarrierBound(systems.get("box-wall").problem, pieces=pieces), np.random.default_rng(3)
     N, T = bound._forms
     nearest = {"growth": 0.0, "end": np.inf}
