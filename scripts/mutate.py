@@ -48,7 +48,6 @@ SWAPPED = {ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, a
 CALLED = {"max": "min", "min": "max", "maximum": "minimum", "minimum": "maximum", "any": "all", "all": "any",
           "argmax": "argmin", "argmin": "argmax", "floor": "ceil", "ceil": "floor", "sin": "cos",
           "cos": "sin"}  # fmt: skip
-MOST = 5  # files of tests that mirror one; --whole runs all
 NUMBERS = {"float", "int", "Array", "complex", "Fraction"}  # what a function returns whose sign can be turned
 SILENT = {"repr", "eq", "frozen", "init", "hash", "slots"}  # keywords of dataclasses
 
@@ -154,7 +153,7 @@ def chosen(room: str, count: int, seed: int) -> list[Fault]:
 
 
 @cache
-def mirror(file: str) -> list[str]:
+def mirror(file: str, most: int) -> list[str]:
     """The test files of a module: importers and those of its room, first who speaks most of its names."""
     module = Path(file).relative_to("src").with_suffix("")
     dotted, stem = ".".join(module.parts), module.name.strip("_")
@@ -167,7 +166,7 @@ def mirror(file: str) -> list[str]:
         if path.is_relative_to(room) or dotted in text:
             counts[path] = len(words.findall(text)) + 100 * (stem in path.stem)
     ordered = sorted(counts, key=lambda path: -counts[path])
-    near = [path for path in ordered if counts[path]][:MOST]
+    near = [path for path in ordered if counts[path]][:most]
     return [str(path.relative_to(ROOT)) for path in near or ordered]
 
 
@@ -205,12 +204,12 @@ class Bench:
         """What to leave out because it fails without a fault, and the limit of processor time, s."""
         key = tuple(tests)
         if key not in self._sound:
-            _, failed, _ = tested(self.place, [*self.options, *tests], None)  # compiles, too
+            answer, failed, spent = tested(self.place, [*self.options, *tests], None)  # compiles, too
             left_out = [f"--deselect={name}" for name in failed if "::" in name]
             left_out += [f"--ignore={name}" for name in failed if "::" not in name]
             if failed:
                 print(f"fails without a fault, left out: {', '.join(failed)}", flush=True)
-            answer, _, spent = tested(self.place, [*self.options, *tests, *left_out], None)
+                answer, _, spent = tested(self.place, [*self.options, *tests, *left_out], None)
             if answer != "passed":
                 raise SystemExit(f"no tests that pass without a fault: {' '.join(tests)}")
             self._sound[key] = left_out, 5 * spent + 20.0
@@ -269,6 +268,7 @@ def main() -> int:
     parser.add_argument("rooms", nargs="*", default=ROOMS, help="files or folders; default: ROOMS")
     parser.add_argument("--out", type=Path, required=True, help="results, a line of JSON each")
     parser.add_argument("--each", type=int, default=20, help="faults in each room")
+    parser.add_argument("--files", type=int, default=5, help="of tests that mirror one")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--match", default="", help="only faults whose name has this in it")
     parser.add_argument("--minutes", type=float, default=1e9, help="begin no further fault after this long")
@@ -295,7 +295,9 @@ def main() -> int:
         for fault in plan if not asked.table else []:
             if time.monotonic() > end:
                 break
-            answer, by, spent = bench.plant(fault, ["tests"] if asked.whole else mirror(fault.file))
+            answer, by, spent = bench.plant(
+                fault, ["tests"] if asked.whole else mirror(fault.file, asked.files)
+            )
             row = {key: getattr(fault, key) for key in ("name", "file", "line", "kind", "before", "after")}
             rows[fault.name] = row = {**row, "answer": answer, "by": by, "whole": asked.whole}
             with asked.out.open("a") as out:
