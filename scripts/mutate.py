@@ -288,11 +288,13 @@ def main() -> int:
         left = [n for n, r in rows.items() if r["answer"] == "survived" and n not in equivalent]
         every = {f.name: f for file in {rows[n]["file"] for n in left} for f in faults(ROOT / file)}
         plan = [every[n] for n in left if n in every and asked.match in n]
+    plan = [] if asked.table else plan
     end = time.monotonic() + 60 * asked.minutes
     with tempfile.TemporaryDirectory() as folder:
-        copy_without([], Path(folder))
+        if plan:
+            copy_without([], Path(folder))
         bench = Bench(Path(folder), [] if asked.slow or asked.whole else ["-m", "not slow"])
-        for fault in plan if not asked.table else []:
+        for fault in plan:
             if time.monotonic() > end:
                 break
             answer, by, spent = bench.plant(
