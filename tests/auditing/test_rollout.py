@@ -53,6 +53,15 @@ def test_the_velocity_before_is_that_without_contacts():
     assert first.problem.v[0] == pytest.approx(1.0, rel=1e-9)
 
 
+def test_an_impact_ends_where_nothing_approaches_or_after_the_longest_time():
+    whole, cut = (rolled(longest=longest)[0].impacts[0] for longest in (0.1, 0.003))
+    assert 0.004 < whole.duration < 0.05  # a contact of 5 ms, over at 2 % of its approach
+    assert cut.duration == pytest.approx(0.003, abs=1e-9)
+    assert whole.audit.outcomes.problem.v[2] < cut.problem.v[2]  # it would have fallen on meanwhile
+    assert cut.v_after[2] < -0.1  # half way
+    assert whole.v_after[2] == pytest.approx(0.0, abs=0.1)
+
+
 def test_a_box_that_falls_flat_lands_on_four_corners():
     found, _, _ = rolled(shape="box", qvel=(0.0, 0, -1, 0, 0, 0), n=64)
     assert found.impacts[0].problem.nc == 4

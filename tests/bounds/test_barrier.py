@@ -8,6 +8,7 @@ import pytest
 import routh
 from routh import systems
 from routh.bounds import BarrierBound, OuterBound
+from routh.bounds.barrier import Barrier
 from routh.sampling.fill import watch_directions
 
 NAMES = ["rocking-block", "box-wall", "compass-gait"]
@@ -24,6 +25,9 @@ def test_levels_hold_the_exact_set_and_only_shrink(name):
     assert np.all(supports[1] <= supports[0] + 1e-9 * size)
     assert np.all(supports[2] <= supports[1] + 1e-6 * size)
     assert supports[2].sum() < 0.8 * supports[0].sum()
+    if name == "rocking-block":  # one direction in which level 0 is not sharp, and level 2 is
+        improved = supports[2] < supports[0] - 1e-3 * size
+        assert np.min((supports[2] - exact.support(rows, which="outer"))[improved]) < 1e-4 * size
 
 
 def test_random_problems_samples_never_leave_the_bound():
@@ -53,6 +57,70 @@ def test_a_spoilt_barrier_proves_less():
     ]
     for changed in spoilt:
         assert bound.proved(changed, d, 1) > good + 1e-3
+
+
+def any_barrier(bound, rng):
+    """A function of the velocity and multipliers that no solver chose, some of the wrong sign."""
+    nv, nc, cases = bound.problem.nv, bound.problem.nc, len(bound._cases)
+    Q, W = rng.normal(size=(nv, nv)), rng.normal(size=(nc, nc))
+    kink, tip = bound.pieces * rng.normal(size=(nc, nv)), bound.pieces * rng.normal(size=nc)
+    ends = rng.normal(), rng.normal(), 3.0 * rng.normal(size=nc), W + W.T, np.zeros(nv)
+    a, b = 2.0 * rng.normal(size=(cases, nc)), 2.0 * rng.normal(size=cases)
+    return Barrier(Q + Q.T, rng.normal(size=nv), kink, tip, a, b, np.zeros((cases, nv)), ends)
+
+
+def velocities(rng, nv):
+    """Of the unit ball: those with the energy before the impact, and less."""
+    u = rng.normal(size=(4000, nv))
+    return u / np.linalg.norm(u, axis=1, keepdims=True) * rng.uniform(0.5, 1.0, size=(4000, 1))
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_whatever_the_barrier_what_it_proves_is_true(pieces):
+    """By evaluation: phi grows no faster than said where a contact pushes, and d is below it in the end."""
+    bound, rng = BarrierBound(systems.get("box-wall").problem, pieces=pieces), np.random.default_rng(3)
+    N, T = bound._forms
+    nearest = {"growth": 0.0, "end": np.inf}
+    for _ in range(20):
+        barrier, last, d = any_barrier(bound, rng), int(rng.integers(len(N))), rng.normal(size=N.shape[1])
+        u, constant = velocities(rng, N.shape[1]), bound._end_constant(barrier, d, last)
+        begun = bound._value(barrier, bound._own.v) + constant
+        growth = (bound.proved(barrier, d, last) - begun) / bound.length
+        for case in bound._cases:
+            signs = dict(enumerate(case.signs)) or {case.contact: -1}
+            there = np.all([sign * (u @ N[i]) > 1e-3 for i, sign in signs.items()], axis=0)
+            there &= case.slip * (u @ T[case.contact]) >= 0.0
+            step = 1e-4 * bound._rays[case.contact, case.slip]
+            for each in u[there][:50]:
+                rate = (bound._value(barrier, each + step) - bound._value(barrier, each - step)) / 2e-4
+                assert rate <= growth + 1e-6
+                nearest["growth"] = max(nearest["growth"], rate / growth)
+        resting = u - np.outer(u @ N[last], N[last])
+        resting = resting[np.all(resting @ N.T >= -1e-12, axis=1)][:200]
+        spare = [constant + bound._value(barrier, each) - d @ each for each in resting]
+        assert np.min(spare) >= -1e-9
+        nearest["end"] = min(nearest["end"], np.min(spare) / np.abs(constant))
+    assert nearest["growth"] > 0.5  # it says something
+    assert nearest["end"] < 0.5
+
+
+def test_multipliers_of_the_wrong_sign_prove_nothing_where_an_impact_ends():
+    """Each would prove 0 in one line if its sign were free, as that of the resting contact is."""
+    bound = BarrierBound(systems.get("rocking-block").problem, pieces=False)
+    (N, _), none, eye = bound._forms, np.zeros((3, 3)), np.eye(2)
+    zero = Barrier(none, np.zeros(3), np.zeros((2, 3)), np.zeros(2), *[np.zeros((4, 2))] * 2, none, ())
+    still = np.zeros(2), np.zeros((2, 2)), np.zeros(3)
+
+    def constant(d, Q, c, tau, w, W, p):
+        return bound._end_constant(replace(zero, Q=Q, ends=(c, tau, w, W, p)), d, 0)
+
+    assert constant(N[0], none, 0.0, 0.0, -eye[0], *still[1:]) == pytest.approx(0.0, abs=1e-12)  # it rests
+    turning = N[1] - (N[1] @ N[0]) * N[0]  # contact 0 rests, contact 1 separates
+    speed = N[1] @ turning / np.linalg.norm(turning)
+    assert constant(N[1], none, 0.0, 0.0, -eye[1], *still[1:]) >= speed > 0.1
+    pushing = -np.outer(N[1], N[1])  # 0 <= c - (N[1] . u)^2
+    assert constant(np.zeros(3), pushing, 0.0, 0.0, still[0], np.diag(-eye[1]), still[2]) >= speed**2
+    assert constant(np.zeros(3), np.eye(3), -1.0, -1.0, *still) >= 0.0  # 0 <= c + |u|^2
 
 
 def test_space_and_wrong_levels_are_refused():

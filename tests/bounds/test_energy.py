@@ -38,6 +38,17 @@ def test_a_spoilt_certificate_is_noticed():
     assert bound.residual(replace(certificate, p=certificate.p + np.array([0.0, 1.0, 0.0]))) > 1e-3
 
 
+def test_what_a_certificate_lacks_is_a_share_of_the_speed():
+    slow = systems.get("rocking-block").problem
+    fast = slow.replace(v=1000.0 * slow.v)
+    lacking = []
+    for problem in (slow, fast):
+        bound = outer_bound(problem)
+        certificate = bound.certificates(np.array([1.0, 0.2, 0.3]))[0]
+        lacking.append(bound.residual(replace(certificate, bound=0.9 * certificate.bound)))
+    assert lacking[1] == pytest.approx(lacking[0], rel=1e-3)
+
+
 def test_the_total_impulse_is_bounded():
     problem = systems.get("rocking-block").problem
     outcomes = routh.sample(problem, 20, step=0.1, seed=0, method="algorithm1")

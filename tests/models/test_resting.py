@@ -74,7 +74,27 @@ def test_outside_of_its_feet_it_does_not_stay():
     ):
         found = rest_of(SQUARE, UP, centre, down)
         assert not found.stands
+        assert not found.held
+        assert sorted(found.corners) == [0, 1, 2, 3]  # of all of the facet that it leaves
         assert min(found.rises) == 0.0
+
+
+def test_above_an_edge_it_stays_whatever_the_rounding():
+    for beyond in (-1e-9, 0.0, 1e-9):
+        found = rest_of(SQUARE, UP, np.array([0.2 + beyond, 0.0, 0.55]), -UP)
+        assert found.stands
+        assert min(found.rises) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_points_opposite_to_each_other_are_two_and_equal_ones_are_one():
+    """A cube about its centre, the upper side first; and its lower corners once more, after all others."""
+    lower = SQUARE - 0.2 * UP
+    for more in (lower[:0], lower):
+        found = rest_of(np.vstack([SQUARE + 0.2 * UP, lower, more]), UP, np.zeros(3), -UP)
+        assert found.stands
+        assert sorted(found.corners) == [4, 5, 6, 7]
+        assert found.carrying.tolist() == list(range(4, 8 + len(more)))
+        assert found.rises == pytest.approx([np.sqrt(0.08) - 0.2] * 4)
 
 
 def test_rounding_leaves_the_border_whole():

@@ -12,7 +12,7 @@ from routh.models.mujoco import problem
 from routh.models.regime import contact_duration, duration_of_spring, restitution_of_spring, spring_of
 from routh.models.robots.drop import touchdowns
 from routh.robust import tipping
-from routh.robust.support import support_of
+from routh.robust.support import hull_of, support_of
 
 G = 9.81
 INERTIA = GYRATION**2 + SPAN**2 + HEIGHT**2  # about an edge, per kg
@@ -415,3 +415,17 @@ def test_a_loop_in_a_leg_does_not_hold_the_robot(equality, held):
     rows = data.efc_J.reshape(-1, model.nv)[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY]
     assert np.abs(data.efc_pos[data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY]).max() > 1.4e-3
     assert np.any(rows[:, :6])  # which once was taken for a constraint that holds the root
+
+
+def test_the_hull_of_points_in_the_plane():
+    """Against Qhull; no point on an edge is a corner."""
+    from scipy.spatial import ConvexHull
+
+    grid = np.array([(x, y) for x in range(4) for y in range(3)], dtype=float)
+    assert sorted(hull_of(grid)) == [0, 2, 9, 11]
+    for points in np.random.default_rng(2).normal(size=(20, 12, 2)):
+        corners = hull_of(points)
+        assert sorted(corners) == sorted(ConvexHull(points).vertices)
+        x, y = points[corners].T
+        area = 0.5 * float(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
+        assert area == pytest.approx(ConvexHull(points).volume)  # positive: counter-clockwise
