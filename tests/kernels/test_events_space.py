@@ -180,7 +180,7 @@ def test_samples_with_a_polygon_lie_in_the_exact_set(facets, nc):
     rng, solved = np.random.default_rng(nc), 0
     for _ in range(6):
         problem = problem_of_size(rng, nc, 2, rng.choice([0.2, 0.5, 1.0], nc), nv=3 * nc)
-        exact = routh.exact_set(problem, facets=facets)
+        exact = routh.exact_set(problem, friction="polyhedral", facets=facets)
         if exact.status is Status.SOLVED and solved < 3:
             solved += 1
             out = samples([exact.problem], 300, dirs=dirs)

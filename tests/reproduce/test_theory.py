@@ -229,3 +229,9 @@ def test_energy_can_fall_as_slowly_as_one_likes():
         assert v.max() < 0.0  # both approach
         assert rate.sum() == pytest.approx(1.0)
         assert -epsilon * (1 + 1e-12) <= v @ rate < 0.0
+
+
+def test_a_jammed_cone_never_surely_ends():
+    Jn, Jt = [[1.0, 0.0], [-1.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]]
+    between_walls = routh.ImpactProblem(np.eye(2), Jn, Jt, 2.0, [1.0, -0.5])
+    assert theory.termination_bound(between_walls, step=0.1) == math.inf

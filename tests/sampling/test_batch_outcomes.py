@@ -61,7 +61,7 @@ def test_neither_company_nor_threads_nor_pieces_change_bits(monkeypatch):
     parts = draw(batch[40:90], 2, seed=9, row=40, threads=2)
     np.testing.assert_array_equal(parts.v, whole.v[40:90])
     np.testing.assert_array_equal(parts.status, whole.status[40:90])
-    monkeypatch.setattr("routh.sampling.events._PIECE", 1)
+    monkeypatch.setattr("routh.sampling.batch_events._PIECE", 1)
     pieces = draw(batch, 2, seed=9)
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(pieces, field), getattr(whole, field))
@@ -155,7 +155,7 @@ def test_extremes_by_name_know_which_rows_have_the_contact():
 def test_many_samples_measure_ambiguity_as_few_do(monkeypatch):
     batch = ImpactBatch.from_problems(mixed([1], count=6, seed=6))
     few = draw(batch, 40).ambiguity
-    monkeypatch.setattr("routh.sampling.batch._FEW", 10)
+    monkeypatch.setattr("routh.sampling.batch.FEW", 10)
     np.testing.assert_allclose(draw(batch, 40).ambiguity, few, rtol=1e-12, atol=1e-12)
 
 
