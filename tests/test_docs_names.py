@@ -12,7 +12,7 @@ PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 HOME = ROOT / "src" / "routh"
 VARIABLES = {"batch", "problem"}  # of examples, and modules at once
 ROOMS = "|".join({path.stem for path in HOME.iterdir() if path.suffix != ".typed"} - VARIABLES)
-NAME = re.compile(rf"`((?:routh|{ROOMS})(?:\.[A-Za-z]\w*)+)")
+NAME = re.compile(rf"`((?:routh|{ROOMS})(?:\.(?!py\b)[A-Za-z]\w*)+)")
 FILE = re.compile(r"\b((?:benchmarks|tests|examples|scripts|docs)/[\w/]+\.(?:py|ipynb|txt|json))")
 COMMAND = re.compile(r"^(?:\$ )?(?:\S*bin/)?routh ([a-z]+)( .*)?$", flags=re.MULTILINE)
 INLINE = re.compile(r"`routh ([a-z]+)( [^`]*)?`(?: `(--[^`]*)`)*")
@@ -43,7 +43,9 @@ def options():
     from routh.cli.app import app
 
     group = typer.main.get_command(app)
-    found = {name: [*command.params] for name, command in group.commands.items()}
+    context = typer.Context(group)
+    names = group.list_commands(context)
+    found = {name: [*group.get_command(context, name).params] for name in names}
     return {
         name: {option for parameter in parameters for option in (*parameter.opts, *parameter.secondary_opts)}
         for name, parameters in found.items()

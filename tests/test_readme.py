@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from routh.base import features
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 PAGES = sorted(ROOT.glob("*.md"))  # those of the site: test_docs_site.py
@@ -44,7 +46,7 @@ def test_links_point_somewhere(page):
 def test_the_commands_of_the_readme_exist():
     from routh.cli.app import app
 
-    commands = {command.name for command in app.registered_commands}
+    commands = {command.name for command in app.registered_commands} | set(features.entries("commands"))
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL))
     mentioned = set(re.findall(r"(?:^|bin/)routh ([a-z]+)", blocks, flags=re.MULTILINE))
     assert mentioned <= commands

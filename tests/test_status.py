@@ -12,7 +12,7 @@ from routh.base.status import MissingExtraError, MissingLibraryError
         (
             ModuleNotFoundError("No module named 'a.some'"),
             MissingExtraError,
-            r"pip install 'routh\[pinocchio\]'",
+            r"pip install '\.\[pinocchio\]' in your clone",
         ),
         (
             ImportError("libgomp.so.1: cannot open shared object file: No such file or directory"),

@@ -120,7 +120,9 @@ def test_python_and_the_command_line_decide_alike(routh_command):
 
 
 def test_tilted_is_no_go(routh_command):
-    code, out, _ = routh_command("tip", LANDER, "--drop", 1.0, "--roll", 0.06, "--no-picture", "--json")
+    code, out, _ = routh_command(
+        "tip", LANDER, "--drop", 1.5, "--speed", 0.5, "--roll", 0.06, "--no-picture", "--json"
+    )
     told = json.loads(out)
     assert code == 7
     assert told["verdict"] == "tilted"

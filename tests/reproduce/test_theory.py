@@ -9,7 +9,7 @@ from problems import colliding, cone_generators, problems, random_problem
 from routh import laws, sampling
 from routh.problem.pointedness import pointedness
 from routh.reproduce import theory
-from routh.reproduce.unique import uniqueness
+from routh.reproduce.unique import lipschitz_constant, uniqueness
 
 
 @given(problems())
@@ -155,7 +155,7 @@ def test_pairs_of_modes_agree_with_enumerated_solutions(problem):
 
 def test_the_blocks_step_magnifies_by_lemma_7s_constant_and_no_more():
     block = routh.systems.impact("rocking-block")
-    constant = routh.step.lipschitz_constant(block)
+    constant = lipschitz_constant(block)
     assert constant == pytest.approx(8.9678, abs=1e-4)
     step, rng = routh.step.PolyhedralStep(block), np.random.default_rng(0)
     largest = 0.0

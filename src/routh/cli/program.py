@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import is_dataclass
 from functools import wraps
 from inspect import cleandoc
-from typing import Annotated, ParamSpec, TypeVar, cast, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar, cast, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,7 +21,9 @@ from typer.main import get_command_from_info
 
 from routh.base import features
 from routh.cli.exits import IN_SHORT, Exit, until_nobody_reads
-from routh.compiling.foreign import Foreign
+
+if TYPE_CHECKING:
+    from routh.compiling.foreign import Foreign
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")

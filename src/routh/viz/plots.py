@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import singledispatch, wraps
@@ -49,7 +50,11 @@ THUMBNAIL = 130  # dots per inch of the pictures in notebooks
 
 #: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
 #: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
-_BY_ROOM = {"routh.robust": "routh.viz.tipping", "routh.sim": "routh.viz.motions"} | features.entries("plots")
+_BY_ROOM = {
+    "routh.robust": ("routh.viz.tipping", "routh.viz.designs"),
+    "routh.sim": ("routh.viz.motions",),
+    **{room: (module,) for room, module in features.entries("plots").items()},
+}
 
 
 def outcomes_figure(
@@ -109,11 +114,11 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     Features add what their results look like.
     """
     room = ".".join(type(result).__module__.split(".")[:2])
-    if room in _BY_ROOM:
-        importlib.import_module(_BY_ROOM[room])
+    for module in _BY_ROOM.get(room, ()):
+        importlib.import_module(module)
     if plot.dispatch(type(result)) is not plot.dispatch(object):
         return plot(result, axes, **options)
-    for module in _BY_ROOM.values():  # so that all that can be drawn is named
+    for module in itertools.chain(*_BY_ROOM.values()):  # so that all that can be drawn is named
         importlib.import_module(module)
     known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
     raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")

@@ -103,7 +103,7 @@ def landing(
     Parameters
     ----------
     model : MjModel.
-    drop, keyframe, qpos, window, limits, self_contacts, restitution, deepest, past_limit : as in
+    drop, keyframe, qpos, window, limits, self_contacts, restitution, deepest, past_limit, body : as in
         `routh.models.landing`.
     posture : how it is turned, and its joints.
     motion : how it moves besides.
