@@ -227,7 +227,7 @@ COMPLETED = [
     ("list comp", {"compass-gait"}),
     ("scan rim", {"rimless-wheel", "rimless-wheel-slope"}),
     ("run rocking-block --set ", {"width=", "height=", "mass=", "speed=", "mu="}),
-    ("view rocking-block --set m", {"mass=", "mu="}),
+    pytest.param("view rocking-block --set m", {"mass=", "mu="}, marks=needs("view")),
     ("ani", {"animate"}),
 ]
 

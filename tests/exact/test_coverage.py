@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import routh
+from feature_marks import needs
 from routh import systems
 
 pytest.importorskip("ppl")
@@ -40,6 +41,7 @@ def test_samples_of_another_problem_are_refused(name):
         routh.coverage(outcomes, routh.exact_set(problem))
 
 
+@needs("two_body")
 def test_elastic_samples_are_not_compared_with_an_inelastic_set():
     problem = systems.get("rocking-block").problem
     outcomes = routh.sample(problem.replace(restitution=0.5), 20)

@@ -5,6 +5,7 @@ import pytest
 
 import routh
 from exact_map import differences, shapes, velocity
+from feature_marks import needs
 from routh.base.status import CapacityError, Status
 from routh.exact import reach, relation
 from routh.exact.checker import check_member, verify_invariance
@@ -153,6 +154,7 @@ def test_a_budget_that_runs_out_is_a_status():
     assert shapes(part.at(problem.v)) == shapes(routh.exact_set(problem))
 
 
+@needs("two_body")
 def test_bad_input_is_named(block):
     with pytest.raises(ValueError, match="low: got"):
         block.worst([1, 0, 0], [1, 0, 0], [0, 0, 0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from routh.compiling.rows import Row, count_rows, rows
+from routh.compiling.rows import FieldRow, count_rows, rows
 from routh.kernels.algorithm1.work import make_work
 from routh.kernels.common.record import make_record
 from routh.kernels.gradients.reverse_rates import reverse_workspace
@@ -21,7 +21,7 @@ ENTRIES = {name: entry for name, entry in vars(space).items() if name.isupper() 
 
 
 def named_rows(work):
-    return {name: row for name, row in vars(type(work)).items() if isinstance(row, Row)}
+    return {name: row for name, row in vars(type(work)).items() if isinstance(row, FieldRow)}
 
 
 @pytest.mark.parametrize("work", SCRATCHES, ids=lambda work: type(work).__name__)
