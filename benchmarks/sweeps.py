@@ -63,7 +63,7 @@ def with_chunks(study: Study, size: int) -> Study:
 
 def drive(folder: str) -> None:
     """What a driver under attack does; a folder does not decide what runs, so it is told."""
-    sweep.open(folder, functions=[sweep_landings.block]).run("local", progress=False)
+    sweep.open_study(folder, functions=[sweep_landings.block]).run("local", progress=False)
 
 
 def equal(one: Study, other: Study) -> bool:

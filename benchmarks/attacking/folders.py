@@ -152,7 +152,7 @@ def judge(folder):
     """In the fork: "ran" or "refused", or the exception."""
     start = time.perf_counter()
     try:
-        study = sweep.open(folder)
+        study = sweep.open_study(folder)
         study.status_counts()
         study.messages()
         study.run("here", progress=False, budget=5.0)
