@@ -1,4 +1,7 @@
-"""The picture of a search for a design."""
+"""The picture of a search for a design; and what `plot` draws of the other results of `routh.robust`.
+
+`routh tip` draws its own with `routh.viz.tipping`, without waiting for the pictures of all other results.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,11 @@ import numpy as np
 
 from routh.base.text import for_matplotlib
 from routh.robust.designs import Design
+from routh.robust.region import SafeRegion
+from routh.robust.touchdowns import Tipping
 from routh.viz import style
 from routh.viz.plots import drawn_by, plot
+from routh.viz.tipping import draw_region, draw_turning
 
 
 def draw_design(design: Design, ax: style.Axes) -> None:
@@ -28,3 +34,5 @@ def draw_design(design: Design, ax: style.Axes) -> None:
 
 
 plot.register(Design, drawn_by(draw_design, aspect=0.75))
+plot.register(SafeRegion, drawn_by(draw_region, aspect=0.8))
+plot.register(Tipping, drawn_by(draw_turning, aspect=0.9))

@@ -51,7 +51,7 @@ THUMBNAIL = 130  # dots per inch of the pictures in notebooks
 #: Modules that register what a room's results look like, loaded with the first one that is drawn: these rooms
 #: bring SciPy's integrators and optimisers, which a picture of outcomes does not wait for.
 _BY_ROOM = {
-    "routh.robust": ("routh.viz.tipping", "routh.viz.designs"),
+    "routh.robust": ("routh.viz.designs",),
     "routh.sim": ("routh.viz.motions",),
     **{room: (module,) for room, module in features.entries("plots").items()},
 }

@@ -11,7 +11,6 @@ from routh.robust.region import SafeRegion
 from routh.robust.support import Edge, hull_of
 from routh.robust.touchdowns import Tipping
 from routh.viz import style
-from routh.viz.plots import drawn_by, plot
 
 _RIM = np.linspace(0.0, 2.0 * np.pi, 25)[:-1]
 _LINE = 36  # letters that a title has room for
@@ -163,7 +162,3 @@ def tipping_figure(tip: Tipping, region: SafeRegion | None = None) -> style.Figu
         sideways = float(np.linalg.norm(velocity - falling * along))
         draw_region(region, axes[1], drop=falling, speed=sideways)
     return fig
-
-
-plot.register(Tipping, drawn_by(draw_turning, aspect=0.9))
-plot.register(SafeRegion, drawn_by(draw_region, aspect=0.8))
