@@ -94,7 +94,7 @@ def one_outcome(batch: ImpactBatch, friction: str) -> str:
     """Microseconds for one outcome of each row, and how many did not come out solved."""
     if not len(batch):
         return "-"
-    options = {"method": "events", "friction": friction, "threads": 1}
+    options = {"friction": friction, "threads": 1}
     found = routh.sample(batch, 1, **options)
     unsolved = int(np.count_nonzero(found.status != Status.SOLVED))
     spent = microseconds(routh.sample, batch, 1, items=len(batch), **options)
@@ -179,10 +179,9 @@ def single(given: argparse.Namespace) -> None:
         return [routh.ImpactProblem(*given) for given in fields]
 
     table.row("ImpactProblem(...)", microseconds(made, items=len(fields)))
-    routh.sample(made()[0], 1, method="events")  # compiles
+    routh.sample(made()[0], 1)  # compiles
     rounds = [  # of new problems each, which have prepared nothing
-        timed(lambda fresh: [routh.sample(one, 1, method="events") for one in fresh], made())[1]
-        for _ in range(3)
+        timed(lambda fresh: [routh.sample(one, 1) for one in fresh], made())[1] for _ in range(3)
     ]
     table.row("routh.sample(problem, 1), warm", 1e6 * min(rounds) / len(fields))
     import mujoco
@@ -209,11 +208,11 @@ def tiled(count: int) -> ImpactBatch:
 
 def growth(given: argparse.Namespace) -> None:
     """One outcome each of more and more problems."""
-    routh.sample(tiled(100), 1, method="events", threads=1)
+    routh.sample(tiled(100), 1, threads=1)
     table = Table({"problems": "d", "us a problem": ".2f"})
     count = 1000
     while count <= given.largest:
-        table.row(count, microseconds(routh.sample, tiled(count), 1, method="events", threads=1, items=count))
+        table.row(count, microseconds(routh.sample, tiled(count), 1, threads=1, items=count))
         count *= 10
 
 
@@ -233,7 +232,7 @@ def peak_of(given: argparse.Namespace) -> None:
     few = rollout(model, 2000, effort=1.0)
     qpos, qvel = (np.resize(array, (given.states, array.shape[1])) for array in few)
     batch = adapter.problems(model, *few, gap=GAP)
-    routh.sample(batch, 1, method="events", threads=1)
+    routh.sample(batch, 1, threads=1)
     if given.of == "sample":
         batch = tiled(given.states)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
@@ -241,7 +240,7 @@ def peak_of(given: argparse.Namespace) -> None:
     if given.of == "problems":
         found = adapter.problems(model, qpos, qvel, gap=GAP)
     else:
-        found = routh.sample(batch, 1, method="events", threads=1)
+        found = routh.sample(batch, 1, threads=1)
     arrays = [value for value in vars(found).values() if isinstance(value, np.ndarray)]
     print(sum(a.nbytes for a in arrays) / 1e6, peak_memory() - idle)
 

@@ -28,7 +28,7 @@ def drawn(system):
     found = {name: routh.sample(problem, COUNT, rates=name) for name in ("mixed", "uniform", "extreme")}
     found["uniform, persistence 0.1"] = routh.sample(problem, COUNT, rates="uniform", persistence=0.1)
     paper = {"step": system.paper.step, "max_steps": system.paper.max_steps}
-    found["Algorithm 1, HP23's step"] = routh.sample(problem, COUNT, method="algorithm1", **paper)
+    found["Algorithm 1, HP23's step"] = routh.sampling.sample_by_steps(problem, COUNT, **paper)
     return found
 
 

@@ -29,7 +29,7 @@ from routh.base.status import Status
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import event_samples
 from routh.sampling.path_residual import path_residual
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 
 SECONDS = 5.0  # of an exact set
 PROVED = 4  # paths of each problem that the exact checker sees
@@ -159,7 +159,7 @@ def _fill_body(task):
 
 def microseconds(problem, n):
     """Of one sample by events, and pieces of a sample."""
-    rows, settings = make_rows([problem]), make_settings(n)
+    rows, settings = make_rows([problem]), ByEvents().draws(n)
     event_samples(rows, settings, threads=1)  # compiles
     out, seconds = timed(event_samples, rows, settings, threads=1, repeats=7)
     return 1e6 * seconds / n, float(out.events.mean())

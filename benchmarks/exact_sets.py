@@ -126,7 +126,7 @@ def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> Non
     """Samples of HP23's Algorithm 1; where they leave the outer set, also at a quarter of the step."""
     worst = []
     for share in (_STEP, _STEP / 4):
-        outcomes = routh.sample(
+        outcomes = routh.sampling.sample_by_steps(
             exact.problem,
             count,
             step=share * exact.problem.scaling.impulse,
@@ -134,7 +134,6 @@ def compare_samples(exact: ExactSet, tally: Tally, count: int, seed: int) -> Non
             seed=seed,
             friction="polyhedral",
             facets=exact.facets,
-            method="algorithm1",
         )
         ended = outcomes.v[outcomes.terminated]
         worst.append(float(np.max(exact.outer.violation(ended), initial=0.0)))
@@ -183,8 +182,8 @@ def filling(given: argparse.Namespace) -> None:
         exact = routh.exact_set(system.rational)
         filled, spent = timed(routh.fill, exact.problem)
         ours = routh.coverage(filled.outcomes, exact)
-        paper = {"step": system.paper.step, "max_steps": system.paper.max_steps, "method": "algorithm1"}
-        theirs = routh.coverage(routh.sample(system.problem, 2**12, **paper), exact)
+        paper = {"step": system.paper.step, "max_steps": system.paper.max_steps}
+        theirs = routh.coverage(routh.sampling.sample_by_steps(system.problem, 2**12, **paper), exact)
         cells = len(filled.outcomes), spent, filled.stopped, ours.outside
         table.row(name, ours.worst, *cells, theirs.worst, theirs.outside)
 

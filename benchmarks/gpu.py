@@ -28,7 +28,7 @@ from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import Draw
 from routh.kernels.common.arrays import make_rows
 from routh.problem.friction import facet_directions
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 from routh.step.base import residual_tolerance
 from routh.systems import get
 
@@ -69,7 +69,7 @@ def compared(few, many):
 def planar_kernel(problem, n):
     """Milliseconds in the kernel for n samples by events."""
     elastic = bool(problem.restitution.any())
-    prepared, draw = make_rows([problem]), make_settings(n)
+    prepared, draw = make_rows([problem]), ByEvents().draws(n)
     rows, wanted = send((prepared, np.ones(1, dtype=bool)))
     patterns = gpu_plane.first_patterns(prepared, draw)
     sampler = gpu_plane.event_sampler(
@@ -139,7 +139,7 @@ def robots(given, check=2**12):
     sent, mask = send(batch.arrays), send(np.asarray(batch.status == routh.Status.SOLVED))
     outputs = gpu_events.make_gpu_outputs((count, 1), batch.nv, batch.nc, 3, elastic=False)
     rows = gpu_events.prepared_rows(sent, mask, 0, count, 2)
-    sampler = gpu_plane.event_sampler(make_settings(1), batch.nc, corners, elastic=False)
+    sampler = gpu_plane.event_sampler(ByEvents().draws(1), batch.nc, corners, elastic=False)
 
     def launch():
         sampler.launch(rows, mask, outputs, 0, 0, count)
@@ -206,10 +206,10 @@ def algorithm1(given):
 def saved(path, n, few=8192):
     """Algorithm 1 with the true cone on a problem saved by ``problem.save``, default step."""
     problem = routh.ImpactProblem.load(path)
-    routh.sample(problem, 64, method="algorithm1", threads=1)
-    some, one_core = timed(routh.sample, problem, few, method="algorithm1", threads=1)
-    whole = wall_milliseconds(lambda: routh.sample(problem, n, method="algorithm1", device="cuda"))
-    many = routh.sample(problem, n, method="algorithm1", device="cuda")
+    routh.sampling.sample_by_steps(problem, 64, threads=1)
+    some, one_core = timed(routh.sampling.sample_by_steps, problem, few, threads=1)
+    whole = wall_milliseconds(lambda: routh.sampling.sample_by_steps(problem, n, device="cuda"))
+    many = routh.sampling.sample_by_steps(problem, n, device="cuda")
     kernel = kernel_milliseconds(launched(problem, n, None, step_draw(n, problem.nc)))
     print(
         f"{problem!r}\none CPU thread {1e6 * one_core / few:.1f} us a sample, kernel {kernel:.1f} ms, "

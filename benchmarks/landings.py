@@ -75,9 +75,7 @@ class Row:
 
 def friction_options(friction: str) -> dict:
     """Options of `routh.sample`: the cone, so many facets, or Algorithm 1 with the cone."""
-    if friction == "algorithm1":
-        return {"method": "algorithm1"}
-    return {} if friction == "cone" else {"friction": "polyhedral", "facets": int(friction)}
+    return {} if friction in ("cone", "algorithm1") else {"friction": "polyhedral", "facets": int(friction)}
 
 
 def references() -> dict[str, ImpactProblem]:
@@ -96,9 +94,10 @@ def references() -> dict[str, ImpactProblem]:
 
 def drawn(problem: ImpactProblem, n: int, friction: str):
     """Outcomes and us a sample; the first samples warm up."""
+    made = routh.sampling.sample_by_steps if friction == "algorithm1" else routh.sample
     options = {"threads": 1, "seed": SEED, **friction_options(friction)}
-    routh.sample(problem, WARM, **options)
-    outcomes, seconds = timed(routh.sample, problem, n, **options)
+    made(problem, WARM, **options)
+    outcomes, seconds = timed(made, problem, n, **options)
     return outcomes, 1e6 * seconds / n
 
 

@@ -21,7 +21,7 @@ from routh.base import tolerances
 from routh.base.status import Status
 from routh.kernels.algorithm1.sampling import run
 from routh.problem.friction import facet_directions
-from routh.sampling.algorithm1 import draw_again
+from routh.sampling.algorithm1 import BySteps, draw_again
 from routh.step import PolyhedralStep
 
 FAMILIES = dict(hard_families())
@@ -50,7 +50,13 @@ def kernel_velocities(problem, numbers, size, facets):
     settings = {"max_steps": 1, "seed": 0, "points": numbers, "directions": directions, "threads": 1}
     samples = run(problem, len(numbers), step=size, **settings)
     left = np.sum(~np.isin(samples.status, ENDED))
-    draw_again(problem, samples, lambda i, _: size * numbers[i], 1, "polyhedral", facets, math.inf)
+    draw_again(
+        problem,
+        samples,
+        lambda i, _: size * numbers[i],
+        BySteps(max_steps=1, friction="polyhedral", facets=facets),
+        math.inf,
+    )
     return samples.v, np.isin(samples.status, ENDED), left
 
 

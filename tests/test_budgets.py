@@ -24,7 +24,7 @@ LONG_CALLS = [
         routh.step_through_many,
         routh.bounds.OuterBound.support,
     ),
-    *(routh.sampling.algorithm1.sample,),
+    *(routh.sampling.sample_by_steps,),
 ]
 
 

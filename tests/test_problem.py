@@ -253,7 +253,7 @@ def test_numbers_whose_products_overflow_are_refused(field):
     "work",
     [
         lambda given: routh.sample(given, 16),
-        lambda given: routh.sample(given, 16, method="algorithm1"),
+        lambda given: routh.sampling.sample_by_steps(given, 16),
         routh.fill,
         routh.exact_set,
         routh.outer_bound,

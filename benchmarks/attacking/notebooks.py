@@ -23,7 +23,7 @@ body = routh.ImpactProblem(np.eye(6), Jn, Jt, 0.5, -Jn.sum(axis=0))
 CELLS = [
     "routh.sample(stack.problem, 2_000_000)",
     "routh.sample(stack.problem, 2_000_000, threads=1)",
-    "routh.sample(block.problem, 5_000_000, method='algorithm1', step=0.01)",
+    "routh.sampling.sample_by_steps(block.problem, 5_000_000, step=0.01)",
     "routh.sample(body, 2_000_000)",
     "routh.sample(body, 2_000_000, friction='polyhedral')",
     "routh.sample(body.replace(restitution=0.5), 1_000_000)",

@@ -43,7 +43,8 @@ def part_of_row(given):
     for k in numbers:
         problem = blow_up(np.random.default_rng([seed, 99, k]))
         start = time.process_time()
-        outcomes = routh.sample(problem, SAMPLES, method=method, friction=friction, seed=k, threads=1)
+        made = routh.sample if method == "events" else routh.sampling.sample_by_steps
+        outcomes = made(problem, SAMPLES, friction=friction, seed=k, threads=1)
         spent = (time.process_time() - start) / SAMPLES
         wrong, failed = judged_samples(problem, outcomes)
         found.count(spent, wrong=f"seed {seed}, problem {k}: {wrong}" if wrong else "", honest=failed)

@@ -101,7 +101,7 @@ def test_the_best_impulse_is_a_projection():
 
 def test_refining_comes_nearer(block):
     problem = block.problem
-    target = routh.sample(problem, 1, seed=99, method="algorithm1").v[0]
+    target = routh.sampling.sample_by_steps(problem, 1, seed=99).v[0]
     rough = routh.audit(problem, target, n=12, friction="polyhedral")
     fine = routh.audit(problem, target, n=12, friction="polyhedral", refine=400)
     assert fine.distance <= rough.distance
@@ -109,16 +109,22 @@ def test_refining_comes_nearer(block):
     assert not broken_laws(problem, fine.nearest)
 
 
-@pytest.mark.parametrize("method", ["algorithm1", "sobol", "events"])
-def test_refining_works_on_outcomes_that_are_given(block, method):
+@pytest.mark.parametrize(
+    ("drawn", "options"),
+    [
+        (routh.sampling.sample_by_steps, {}),
+        (routh.sampling.sample_by_steps, {"points": "sobol"}),
+        (routh.sample, {}),
+    ],
+)
+def test_refining_works_on_outcomes_that_are_given(block, drawn, options):
     problem = block.problem
     target = routh.sample(problem, 1, seed=99).v[0]
-    options = {"method": "algorithm1", "points": "sobol"} if method == "sobol" else {"method": method}
-    few = routh.sample(problem, 12, friction="polyhedral", **options)
+    few = drawn(problem, 12, friction="polyhedral", **options)
     rough, fine = (routh.audit(problem, target, outcomes=few, refine=k) for k in (0, 80))
     assert fine.distance < 0.5 * rough.distance or rough.distance < 1e-6
     assert not broken_laws(problem, fine.nearest)
-    if method == "events":
+    if drawn is routh.sample:
         again = routh.audit(problem, target, n=12, friction="polyhedral", refine=80)
         assert fine.distance == again.distance
 
@@ -186,7 +192,7 @@ def test_pictures(block):
 
 def test_a_set_without_a_sample_that_ended(block):
     problem = block.problem
-    nothing = routh.sample(problem, 4, step=1e-4, max_steps=1, method="algorithm1")
+    nothing = routh.sampling.sample_by_steps(problem, 4, step=1e-4, max_steps=1)
     found = routh.audit(problem, np.zeros(3), outcomes=nothing)
     assert found.distance == np.inf
     assert not found.inside

@@ -14,7 +14,7 @@ def sampled():
     rng = np.random.default_rng(1)
     problems = [colliding(random_problem(rng, nt=1, ratio=3.0)) for _ in range(8)]
     batch = ImpactBatch.from_problems([*problems, None])
-    return routh.sample(batch, 8, method="events", friction="polyhedral")
+    return routh.sample(batch, 8, friction="polyhedral")
 
 
 def test_rows_agree_with_single_audits(sampled):

@@ -51,7 +51,7 @@ def test_what_a_certificate_lacks_is_a_share_of_the_speed():
 
 def test_the_total_impulse_is_bounded():
     problem = systems.get("rocking-block").problem
-    outcomes = routh.sample(problem, 20, step=0.1, seed=0, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(problem, 20, step=0.1, seed=0)
     largest = outcomes.impulse[:, :, 0].sum(axis=1).max()
     limit = outer_bound(problem).total_impulse
     assert largest <= limit < 5 * largest
@@ -87,7 +87,7 @@ def test_bounds_in_space_with_the_true_cone():
         np.eye(3), [[0.0, 0.0, 1.0]], [[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]], 0.5, [0.3, 0.1, -1.0]
     )
     bound = outer_bound(problem)
-    outcomes = routh.sample(problem, 4, step=0.1, friction="cone", seed=0, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(problem, 4, step=0.1, friction="cone", seed=0)
     for direction in np.random.default_rng(0).normal(size=(6, 3)):
         assert (outcomes.v @ direction).max() <= bound.support(direction) + 1e-7
 

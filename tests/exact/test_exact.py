@@ -74,7 +74,7 @@ def test_the_simultaneous_and_sequential_laws_lie_inside(sets, name):
 def test_samples_of_small_step_lie_in_the_outer_set(sets):
     for name in ("rocking-block", "box-wall"):
         problem = systems.get(name).problem
-        outcomes = routh.sample(problem, 12, step=0.05 * problem.scaling.impulse, seed=3, method="algorithm1")
+        outcomes = routh.sampling.sample_by_steps(problem, 12, step=0.05 * problem.scaling.impulse, seed=3)
         inside = sets[name].contains(outcomes.v[outcomes.terminated], tol=1e-7)
         assert np.all(inside)
 
@@ -84,9 +84,7 @@ def test_sliding_samples_leave_the_set_by_no_more_than_their_step():
     worst = []
     for share in (0.2, 0.04):
         problem = exact.problem
-        outcomes = routh.sample(
-            problem, 15, step=share * problem.scaling.impulse, seed=1, method="algorithm1"
-        )
+        outcomes = routh.sampling.sample_by_steps(problem, 15, step=share * problem.scaling.impulse, seed=1)
         worst.append(exact.outer.violation(outcomes.v[outcomes.terminated]).max())
     assert worst[1] < 0.6 * worst[0] + 1e-6
     assert worst[1] < 0.05
@@ -256,14 +254,13 @@ def test_space_a_spheres_outcomes_are_proved_and_samples_lie_inside():
     for vertex in exact.vertices()[::4]:
         assert check_member(exact.rational, vertex, exact.statuses_to(vertex), polygon=polygon)
     problem = exact.problem
-    outcomes = routh.sample(
+    outcomes = routh.sampling.sample_by_steps(
         problem,
         40,
         step=0.01 * problem.scaling.impulse,
         friction="polyhedral",
         facets=4,
         seed=0,
-        method="algorithm1",
     )
     # four facets are exactly rational; what is left is the error of the step
     assert exact.outer.violation(outcomes.v[outcomes.terminated]).max() < 0.01

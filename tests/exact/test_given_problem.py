@@ -69,7 +69,7 @@ def test_small_bodies_keep_their_outcomes(length):
     filled = routh.fill(problem, max_samples=200, seed=0).outcomes
     assert np.all(exact.contains(filled.v[filled.terminated]))
     # those of small step come as near as their step
-    drawn = routh.sample(problem, 200, method="algorithm1", step=0.004 * problem.scaling.impulse, seed=1)
+    drawn = routh.sampling.sample_by_steps(problem, 200, step=0.004 * problem.scaling.impulse, seed=1)
     assert drawn.terminated.all()
     assert exact.outer.violation(drawn.v).max() < 0.01
     # the same block in metres

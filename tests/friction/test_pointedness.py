@@ -57,7 +57,7 @@ def test_the_true_cone_is_pointed_beyond_the_cancelling_angle(share):
 
 def test_samples_of_the_true_cone_know_that_it_is_jammed():
     problem = facing(0.97, np.pi / 8)
-    assert routh.sample(problem, 4, friction="cone", step=0.1, max_steps=3, method="algorithm1").jammed
+    assert routh.sampling.sample_by_steps(problem, 4, friction="cone", step=0.1, max_steps=3).jammed
 
 
 def test_a_polygon_is_asked_for_by_name():
@@ -141,7 +141,7 @@ def test_parallel_walls_without_friction_end_with_a_bound():
     assert found.answer == "proved"
     assert found.impulse_bound == pytest.approx(1.0)
     assert (
-        routh.sample(channel(), 16, step=0.3, method="algorithm1").impulse[:, :, 0].sum(axis=1).max()
+        routh.sampling.sample_by_steps(channel(), 16, step=0.3).impulse[:, :, 0].sum(axis=1).max()
         <= 1.0 + 1e-9
     )
 
@@ -169,7 +169,7 @@ def test_a_pointed_cone_ends_within_its_bound():
         problem = routh.systems.get(name).problem
         found = terminates(problem)
         assert found.answer == "proved"
-        spent = routh.sample(problem, 64, step=0.1, method="algorithm1").impulse[:, :, 0].sum(axis=1)
+        spent = routh.sampling.sample_by_steps(problem, 64, step=0.1).impulse[:, :, 0].sum(axis=1)
         assert spent.max() <= found.impulse_bound < 100.0 * spent.max()
 
 

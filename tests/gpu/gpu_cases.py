@@ -14,7 +14,7 @@ from routh.gpu.plane import PlaneSampler, first_patterns
 from routh.gpu.ptx import GpuKernel
 from routh.kernels.common.arrays import make_rows
 from routh.sampling.batch import BatchOutcomes
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 from routh.systems import get
 
 
@@ -81,9 +81,9 @@ def spatial_batch(rows=3):
     return routh.ImpactBatch(**arrays, present=present)
 
 
-def batch(given, n, **options):
+def batch(given, n, drawn=routh.sample, **options):
     """A batch: drawn on the GPU and on the CPU, and judged row by row."""
-    device, host = routh.sample(given, n, device="cuda", **options), routh.sample(given, n, **options)
+    device, host = drawn(given, n, device="cuda", **options), drawn(given, n, **options)
     agree(device, host)
     host = BatchOutcomes(**{field.name: getattr(device, field.name) for field in fields(BatchOutcomes)})
     np.testing.assert_array_equal(device.terminated, host.terminated)
@@ -144,7 +144,7 @@ def one_for_all(n):
 
 def left_by_the_quick_kernel(problem, n):
     """How many of n samples need rates that are not in the table; all must be as the CPU's."""
-    draw, rows = make_settings(n, seed=3), make_rows([problem])
+    draw, rows = ByEvents(seed=3).draws(n), make_rows([problem])
     patterns = first_patterns(rows, draw)
     assert patterns.short
     outputs = make_gpu_outputs((1, n), problem.nv, problem.nc, 2, elastic=False)
@@ -194,7 +194,7 @@ def few():
     single(all_approach(5), 2, rates="uniform", seed=1)
     batch(spatial_batch(), 2, seed=1)
     single(spatial.replace(restitution=0.5), 1, seed=1, friction="polyhedral", facets=4)
-    batch(spatial_batch(), 1, method="algorithm1", step=[[0.5, 0.7]] * 3, row=2)
+    batch(spatial_batch(), 1, routh.sampling.sample_by_steps, step=[[0.5, 0.7]] * 3, row=2)
     from_the_gpu(mixed_batch(), 2, seed=1)
     one_for_all(5)
-    batch(mixed_batch()[[0, 1, 3]], 1, method="algorithm1", step=0.3)
+    batch(mixed_batch()[[0, 1, 3]], 1, routh.sampling.sample_by_steps, step=0.3)

@@ -72,9 +72,9 @@ def test_the_gpu_gives_the_cpus_outcomes_of_a_batch():
 @on_gpu
 @pytest.mark.parametrize("step", [None, 0.3])
 def test_the_gpu_gives_the_cpus_outcomes_of_a_batch_by_algorithm1(step):
-    gpu_cases.batch(gpu_cases.spatial_batch(64), 16, method="algorithm1", step=step, row=2)
+    gpu_cases.batch(gpu_cases.spatial_batch(64), 16, routh.sampling.sample_by_steps, step=step, row=2)
     rough = [family_problem("spatial-3-rough", seed)[0] for seed in range(24)]
-    gpu_cases.batch(routh.ImpactBatch.from_problems(rough), 4, method="algorithm1", max_steps=20)
+    gpu_cases.batch(routh.ImpactBatch.from_problems(rough), 4, routh.sampling.sample_by_steps, max_steps=20)
 
 
 @on_gpu

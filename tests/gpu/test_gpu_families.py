@@ -1,11 +1,13 @@
 """What ``routh precompile --device cuda`` compiles."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from routh.gpu.events import MANY
 from routh.gpu.families import families
-from routh.sampling import sample
+from routh.sampling import sample, sample_by_steps
 
 
 @pytest.mark.parametrize("contacts", [1, 4])
@@ -13,14 +15,15 @@ def test_families_of_a_gpu_are_problems_of_so_many_contacts(contacts, monkeypatc
     """Here the CPU draws few of their samples."""
     drawn = []
 
-    def on_the_cpu(given, n, *, device, method="events", friction="cone"):
+    def on_the_cpu(made, given, n, *, device, friction="cone"):
         assert (device, given.nc) == ("cuda", contacts)
-        drawn.append((given.nt, n, method, friction, bool(np.any(given.restitution))))
-        return sample(given, min(n, 8), method=method, friction=friction)
+        drawn.append((given.nt, n, made.__name__, friction, bool(np.any(given.restitution))))
+        return made(given, min(n, 8), friction=friction)
 
-    monkeypatch.setattr("routh.gpu.families.sample", on_the_cpu)
+    for made in (sample, sample_by_steps):
+        monkeypatch.setattr(f"routh.gpu.families.{made.__name__}", partial(on_the_cpu, made))
     calls = families(contacts)
     for call in calls.values():
         call()
     assert len(set(drawn)) == len(calls)
-    assert (1, MANY, "events", "cone", False) in drawn
+    assert (1, MANY, "sample", "cone", False) in drawn

@@ -13,7 +13,7 @@ from routh.base.status import Status
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events import run
+from routh.kernels.events import Sampler
 from routh.kernels.space.pieces import advance_stage
 from routh.kernels.space.sample import begin, load_row, run_range
 from routh.kernels.space.workspace import (
@@ -27,7 +27,7 @@ from routh.kernels.space.workspace import (
     workspace,
 )
 from routh.problem.friction import facet_directions
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 from spatial_flow import SpatialFlow
 from spatial_path import spatial_path_residual
 
@@ -39,7 +39,7 @@ def samples(problems, n, *, dirs=CONE, poisson=False, seed=0, row=0, threads=1, 
     rows = make_rows(problems)
     drawn = make_draw(n, seed=seed, row=row, rates=0, persistence=0.6, poisson=poisson, tolerance=tolerance)
     out = make_outputs(rows, n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    run(rows, drawn, out, dirs, threads=threads)
+    Sampler(rows, drawn, out, dirs).run(threads=threads)
     return out
 
 
@@ -87,7 +87,7 @@ def test_no_index_is_negative(facets, elastic):
         rows = make_rows([problem])
         drawn = make_draw(2, seed=3, row=0, rates=0, persistence=0.6, poisson=False, tolerance=1e-6)
         out = make_outputs(rows, 2, elastic=elastic)
-        run(rows, drawn, out, dirs, threads=1)
+        Sampler(rows, drawn, out, dirs).run(threads=1)
         seen = make_outputs(rows, 2, elastic=elastic)
         work = SpaceWork(*(array.view(FromTheFront) for array in workspace(problem.nc)))
         watched = [type(group)(*(a.view(FromTheFront) for a in group)) for group in (rows, seen)]
@@ -104,7 +104,7 @@ def test_no_index_is_negative(facets, elastic):
 def test_corners_that_squeeze_each_other_stay_inside_their_cones(box, seed, number):
     """One sample in a million: sticking corners of a flat box, friction found up to 1e-9 outside its cone."""
     rows = make_rows([routh.systems.impact("box-drop", **box)])
-    drawn = make_settings(2**16, seed=seed, persistence=0.6)
+    drawn = ByEvents(seed=seed, persistence=0.6).draws(2**16)
     out = make_outputs(rows, 1, elastic=False)
     run_range(rows, drawn, out, workspace(4), None, None, None, number, number + 1)
     assert out.status[0, 0] == Status.SOLVED
@@ -291,10 +291,10 @@ def test_a_contact_at_rest_may_be_pushed_held_or_left():
 def test_the_front_door_draws_by_this_kernel():
     problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
     for friction, dirs in (("cone", CONE), ("polyhedral", facet_directions(2, 8))):
-        found = routh.sample(problem, 30, method="events", friction=friction)
+        found = routh.sample(problem, 30, friction=friction)
         assert np.array_equal(found.v, samples([problem], 30, dirs=dirs).v[0])
         assert (found.error is None) == (friction == "polyhedral")
-    assert np.all((found := routh.sample(problem, 30, method="events", friction="cone")).error <= 1e-5)
+    assert np.all((found := routh.sample(problem, 30, friction="cone")).error <= 1e-5)
     assert np.all(found.terminated)
 
 
@@ -302,8 +302,8 @@ def test_the_front_door_draws_by_this_kernel():
 def test_other_rates_give_members_too(rates):
     problem = problem_of_size(np.random.default_rng(9), 3, 2, 0.5)
     problem = problem.replace(v=np.linalg.lstsq(problem.Jn, -np.ones(3), rcond=None)[0])
-    mixed = routh.sample(problem, 50, method="events", friction="cone")
-    found = routh.sample(problem, 50, method="events", friction="cone", rates=rates)
+    mixed = routh.sample(problem, 50, friction="cone")
+    found = routh.sample(problem, 50, friction="cone", rates=rates)
     assert found.terminated.all()
     assert not np.array_equal(found.v, mixed.v)
 
@@ -358,7 +358,7 @@ def test_own_rates_are_those_that_are_used(friction):
 def test_what_the_kernel_cannot_do_raises():
     problem = problem_of_size(np.random.default_rng(9), 2, 2, 0.5)
     with pytest.raises(ValueError, match="kernel <lambda>: has no name"):
-        routh.sample(problem, 3, method="events", friction="cone", rates=lambda uniforms, near, out: None)
+        routh.sample(problem, 3, friction="cone", rates=lambda uniforms, near, out: None)
 
 
 @pytest.mark.parametrize("seed", [2716, 3378, 6705, 7464, 22637])

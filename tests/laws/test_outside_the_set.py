@@ -37,7 +37,7 @@ def test_samples_of_large_steps_can_lie_outside_and_those_of_small_ones_come_nea
     worst = []
     for share in (1.0, 0.01):
         step = share * reversing.scaling.impulse
-        v = routh.sample(reversing, 20, method="algorithm1", step=step, seed=0).v
+        v = routh.sampling.sample_by_steps(reversing, 20, step=step, seed=0).v
         worst.append(exact.outer.violation(v).max())
     assert worst[0] > 1e-2 > worst[1]
 

@@ -299,8 +299,8 @@ def same_sets(problem, planar, back, n=200):
     """By Algorithm 1 the same samples, draw by draw; by events, where rounding decides ties, the same set."""
     far, near = (routh.sample(one, 2000, seed=5).ambiguity for one in (problem, planar))
     assert far == pytest.approx(near, rel=1e-3)
-    ours = routh.sample(problem, n, seed=5, method="algorithm1")
-    theirs = routh.sample(planar, n, seed=5, method="algorithm1")
+    ours = routh.sampling.sample_by_steps(problem, n, seed=5)
+    theirs = routh.sampling.sample_by_steps(planar, n, seed=5)
     np.testing.assert_array_equal(ours.status, theirs.status)
     scale = np.abs(theirs.v).max()
     np.testing.assert_allclose(ours.v @ back.T, theirs.v, atol=1e-7 * scale)

@@ -32,7 +32,7 @@ def wide(name):
     if name not in _CACHE:
         system = systems.get(name)
         problem, step = system.problem, system.paper.step
-        parts = [sample(problem, 2**13, step=step, method="algorithm1")]
+        parts = [routh.sampling.sample_by_steps(problem, 2**13, step=step)]
         if problem.nc == 2:
             parts.append(unequal_steps(problem, 256, step, Settings()))
             parts.append(any_solution(problem, 25, step=np.full(2, step), seed=1))

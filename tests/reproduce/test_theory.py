@@ -40,7 +40,7 @@ def test_theorem_8_bounds_the_number_of_steps():
     for name in ("rocking-block", "compass-gait", "box-wall"):
         system = routh.systems.get(name)
         bound = theory.termination_bound(system.problem, step=system.paper.step, probability=0.999)
-        outcomes = routh.sample(system.problem, 64, step=system.paper.step, method="algorithm1")
+        outcomes = routh.sampling.sample_by_steps(system.problem, 64, step=system.paper.step)
         assert outcomes.steps.max() < bound < 10_000
 
 

@@ -12,13 +12,13 @@ from routh.kernels.common.arrays import make_rows
 from routh.kernels.plane import sample as plane_sample
 from routh.kernels.space import sample as space_sample
 from routh.kernels.space.workspace import workspace
-from routh.sampling.settings import redraw
+from routh.sampling.settings import drawn_by
 
 
 def record_of(outcomes, sample):
     """The record of one planar sample, by the interpreted kernel."""
     nc, elastic = outcomes.problem.nc, bool(np.any(outcomes.problem.restitution > 0.0))
-    draw, _ = redraw(outcomes.settings, len(outcomes), "record", None, None)
+    draw = drawn_by(outcomes.settings, "record").draws(len(outcomes))
     record, work = rec.make_record(4096, nc, 2), plane_sample.workspace(nc)
     with np.errstate(over="ignore"):  # hashes wrap around
         interpreted(plane_sample.load_row)(make_rows([outcomes.problem]), 0, work)
@@ -29,7 +29,7 @@ def record_of(outcomes, sample):
 def record_in_space(outcomes, sample, corners):
     """The record of one sample in space, by the interpreted kernel."""
     nc, settings = outcomes.problem.nc, outcomes.settings
-    draw, _ = redraw(outcomes.settings, len(outcomes), "record", None, None)
+    draw = drawn_by(outcomes.settings, "record").draws(len(outcomes))
     record, work = rec.make_record(4096, nc, 3), workspace(nc)
     books = int(settings["hypothesis"] == "poisson") if np.any(outcomes.problem.restitution > 0.0) else None
     with np.errstate(over="ignore"):  # hashes wrap around

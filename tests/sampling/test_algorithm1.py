@@ -19,7 +19,7 @@ NAMES = ["rocking-block", "compass-gait", "box-wall", "ramone", "disk-stack", "d
 
 def draw(name, n, **options):
     system = routh.systems.get(name)
-    return routh.sample(system.problem, n, step=system.paper.step, **options, method="algorithm1")
+    return routh.sampling.sample_by_steps(system.problem, n, step=system.paper.step, **options)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,14 +50,14 @@ def test_a_sample_does_not_depend_on_its_batch():
 
 def test_sampling_scales_with_the_velocity():
     problem = routh.systems.get("disk-stack").problem
-    one = routh.sample(problem, 20, method="algorithm1")
-    other = routh.sample(problem.replace(v=1024.0 * problem.v), 20, method="algorithm1")
+    one = routh.sampling.sample_by_steps(problem, 20)
+    other = routh.sampling.sample_by_steps(problem.replace(v=1024.0 * problem.v), 20)
     np.testing.assert_array_equal(other.v, 1024.0 * one.v)
 
 
 def test_the_default_step_is_each_contacts_momentum_scale():
     problem = routh.systems.get("rocking-block").problem
-    outcomes = routh.sample(problem, 4, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(problem, 4)
     expected = problem.speed * np.sqrt(problem.scaling.mass)
     np.testing.assert_allclose(outcomes.settings["step"], expected)
 
@@ -83,7 +83,7 @@ def test_a_jammed_cone_is_reported_before_and_after():
     assert before.jammed
     assert before.margin < 1e-9
     assert np.all(np.isnan(before.direction))
-    outcomes = routh.sample(problem, 20, step=1e-3, max_steps=5, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(problem, 20, step=1e-3, max_steps=5)
     assert outcomes.jammed
     assert set(outcomes.status_counts()) == {routh.Status.JAMMED}
     assert not np.any(outcomes.terminated)
@@ -130,7 +130,7 @@ def test_algorithm_two_closes_what_is_nearly_closed(name):
     assert len(outcomes) == 64
     assert np.all(outcomes.terminated)
     cut = routh.approximate(system.problem, epsilon, n=64, step=system.paper.step, max_steps=1)
-    plain = routh.sample(system.problem, 64, step=system.paper.step, max_steps=1, method="algorithm1")
+    plain = routh.sampling.sample_by_steps(system.problem, 64, step=system.paper.step, max_steps=1)
     moved = np.linalg.norm(cut.v - plain.v, axis=1)
     assert np.all(moved <= epsilon / 3.0)  # E.7: the closing step moves v by at most epsilon / 3
     assert np.all(moved[~plain.terminated] > 0.0)
@@ -142,7 +142,7 @@ def test_algorithm_two_closes_what_is_nearly_closed(name):
 @settings(max_examples=10)
 def test_random_spatial_problems_with_both_cones(problem):
     for friction in ("polyhedral", "cone"):
-        outcomes = routh.sample(problem, 3, friction=friction, max_steps=20, method="algorithm1")
+        outcomes = routh.sampling.sample_by_steps(problem, 3, friction=friction, max_steps=20)
         assert set(outcomes.status_counts()) <= {
             routh.Status.SOLVED,
             routh.Status.MAX_STEPS,
@@ -153,7 +153,7 @@ def test_random_spatial_problems_with_both_cones(problem):
 
 def test_no_impact_is_a_status():
     block = routh.systems.get("rocking-block").problem
-    outcomes = routh.sample(block.replace(v=np.zeros(3)), 5, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(block.replace(v=np.zeros(3)), 5)
     assert outcomes.status_counts() == {routh.Status.NO_IMPACT: 5}
     assert np.all(outcomes.terminated)
     assert np.all(outcomes.steps == 0)
@@ -182,8 +182,8 @@ def test_no_impact_is_a_status():
 def test_bad_options_are_named(options, message):
     arguments = {"n": 4, **options}
     with pytest.raises(ValueError, match=message):
-        routh.sample(
-            routh.systems.get("rocking-block").problem, arguments.pop("n"), **arguments, method="algorithm1"
+        routh.sampling.sample_by_steps(
+            routh.systems.get("rocking-block").problem, arguments.pop("n"), **arguments
         )
 
 
@@ -191,7 +191,7 @@ def test_random_problems_end_or_say_why():
     rng = np.random.default_rng(8)
     for _ in range(20):
         problem = colliding(random_problem(rng, nt=1))
-        outcomes = routh.sample(problem, 4, max_steps=60, method="algorithm1")
+        outcomes = routh.sampling.sample_by_steps(problem, 4, max_steps=60)
         ended = outcomes.status == routh.Status.SOLVED
         assert np.array_equal(ended, outcomes.terminated)
 
@@ -249,10 +249,10 @@ def test_what_the_kernel_cannot_solve_costs_a_bounded_number_of_readable_steps(m
     monkeypatch.setattr(algorithm1, "make_step", lambda *a, **o: Counted(make_step(*a, **o)))
     monkeypatch.setattr(algorithm1, "run", failing)
     problem, _ = family_problem("spatial-3", 0)
-    outcomes = routh.sample(problem, 16, method="algorithm1", friction="cone", threads=1)
+    outcomes = routh.sampling.sample_by_steps(problem, 16, friction="cone", threads=1)
     assert 0 < len(taken) <= algorithm1.REDRAWN_STEPS
     assert sum(outcomes.status_counts().values()) == 16
     assert np.all(np.isfinite(outcomes.v))
-    fewer = routh.sample(problem, 8, method="algorithm1", friction="cone", threads=1)
+    fewer = routh.sampling.sample_by_steps(problem, 8, friction="cone", threads=1)
     np.testing.assert_array_equal(fewer.v, outcomes.v[:8])
     np.testing.assert_array_equal(fewer.status, outcomes.status[:8])

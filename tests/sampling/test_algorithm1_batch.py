@@ -18,12 +18,12 @@ def problems_of(nts, count, seed=0, **options):
 
 def each_row_is_its_own(batch, n, steps=None, **options):
     """Every impact of a batch against the same samples of its problem alone; returns the batch's."""
-    together = routh.sample(batch, n, method="algorithm1", step=steps, row=3, **options)
+    together = routh.sampling.sample_by_steps(batch, n, step=steps, row=3, **options)
     for k in map(int, np.flatnonzero(batch.status == Status.SOLVED)):
         own = None if steps is None else np.broadcast_to(steps, batch.mu.shape)[k, batch.present[k]]
         facets = {"facets": None} if batch[k].nt == 1 and "facets" in options else {}
         given = {**options, **facets, "row": 3 + k, "step": own}
-        alone = routh.sample(batch[k], n, method="algorithm1", **given)
+        alone = routh.sampling.sample_by_steps(batch[k], n, **given)
         known = together.status[k] != Status.NUMERICAL  # a single problem draws these again
         for field in FIELDS:
             one, other = getattr(together[k], field), getattr(alone, field)
@@ -65,21 +65,21 @@ def test_planar_and_spatial_rows_side_by_side(options):
 def test_samples_that_the_kernel_cannot_solve_say_so():
     """A single problem's are drawn again; in a batch of many that would take hours."""
     batch = ImpactBatch.from_problems([family_problem("spatial-3-rough", seed)[0] for seed in range(20, 30)])
-    together = routh.sample(batch, 4, method="algorithm1", max_steps=20)
+    together = routh.sampling.sample_by_steps(batch, 4, max_steps=20)
     failed = together.status == Status.NUMERICAL
     assert failed.any()
     assert not failed.all()
     for k in range(len(batch)):
-        alone = routh.sample(batch[k], 4, method="algorithm1", max_steps=20, row=k)
+        alone = routh.sampling.sample_by_steps(batch[k], 4, max_steps=20, row=k)
         np.testing.assert_array_equal(together.v[k][~failed[k], : batch[k].nv], alone.v[~failed[k]])
         np.testing.assert_array_equal(together.status[k][~failed[k]], alone.status[~failed[k]])
 
 
 def test_neither_threads_nor_calls_change_bits(monkeypatch):
     batch = ImpactBatch.from_problems(problems_of([2], 60, seed=2))
-    whole = routh.sample(batch, 4, method="algorithm1", step=0.05, threads=1)
+    whole = routh.sampling.sample_by_steps(batch, 4, step=0.05, threads=1)
     monkeypatch.setattr(sampling, "STEPS_AT_A_TIME", 2)
-    again = routh.sample(batch, 4, method="algorithm1", step=0.05, threads=2)
+    again = routh.sampling.sample_by_steps(batch, 4, step=0.05, threads=2)
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(whole, field), getattr(again, field))
 
@@ -87,7 +87,7 @@ def test_neither_threads_nor_calls_change_bits(monkeypatch):
 @pytest.mark.usefixtures("ticking")
 def test_time_that_runs_out_is_a_status():
     batch = ImpactBatch.from_problems(problems_of([1, 2], 40, seed=3))
-    late = routh.sample(batch, 200, method="algorithm1", step=0.05, budget=1.0)
+    late = routh.sampling.sample_by_steps(batch, 200, step=0.05, budget=1.0)
     lost = late.status == Status.OUT_OF_TIME
     assert lost.any()
     before = np.broadcast_to(batch.v[:, None], late.v.shape)
@@ -97,7 +97,7 @@ def test_time_that_runs_out_is_a_status():
 
 def test_outcomes_have_no_path_and_are_kept(tmp_path):
     batch = ImpactBatch.from_problems(problems_of([2], 3))
-    outcomes = routh.sample(batch, 2, method="algorithm1", step=0.3)
+    outcomes = routh.sampling.sample_by_steps(batch, 2, step=0.3)
     with pytest.raises(ValueError, match="'algorithm1'"):
         outcomes[0].path(0)
     with pytest.raises(ValueError, match="wanted samples drawn by 'events'"):
@@ -116,10 +116,9 @@ def test_outcomes_have_no_path_and_are_kept(tmp_path):
         ({"step": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]}, "step: got shape"),
         ({"points": "sobol"}, "points: got 'sobol' with a batch"),
         ({"max_steps": 0}, "max_steps"),
-        ({"rates": "uniform"}, "rates: got 'uniform' with method 'algorithm1'"),
     ],
 )
 def test_what_cannot_be_is_refused(options, match):
     batch = ImpactBatch.from_problems(problems_of([2], 3))
     with pytest.raises(ValueError, match=match):
-        routh.sample(batch, 2, method="algorithm1", **options)
+        routh.sampling.sample_by_steps(batch, 2, **options)

@@ -99,7 +99,7 @@ def test_one_outcome_is_not_ambiguous():
 
 def test_without_a_terminated_sample_nothing_is_known():
     problem = systems.get("rocking-block").problem
-    outcomes = routh.sample(problem, 5, step=1e-3, max_steps=1, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(problem, 5, step=1e-3, max_steps=1)
     assert not outcomes.terminated.any()
     assert np.isnan(measure_ambiguity(outcomes).score)
     with pytest.raises(ValueError, match="no sample is solved"):

@@ -19,7 +19,7 @@ def mixed(nts, count=12, seed=0, **options):
 
 
 def draw(given, n, **options):
-    return routh.sample(given, n, method="events", **options)
+    return routh.sample(given, n, **options)
 
 
 @pytest.mark.parametrize(("friction", "nt"), FRICTION)
@@ -173,6 +173,4 @@ def test_a_budget_leaves_rows_out_of_time():
 def test_bad_settings_are_refused():
     batch = ImpactBatch.from_problems([systems.get("rocking-block").problem])
     with pytest.raises(ValueError, match="n: got 0"):
-        routh.sample(batch, 0, method="events")
-    with pytest.raises(ValueError, match="step"):
-        routh.sample(batch, 2, method="events", step=0.1)
+        routh.sample(batch, 0)

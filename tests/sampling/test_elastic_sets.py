@@ -170,8 +170,8 @@ def test_algorithm_1_refuses_restitution():
     problem = row_of_balls(3, [0.0, 0.4])
     batch = routh.ImpactBatch.from_problems([row_of_balls(3, 0.0), problem])
     for one_or_many in (problem, batch):
-        with pytest.raises(ValueError, match=r"restitution: got 0.4 with method 'algorithm1'.*'events'"):
-            routh.sample(one_or_many, 4, method="algorithm1")
+        with pytest.raises(ValueError, match=r"restitution: got 0.4 with Algorithm 1.* or routh.sample"):
+            routh.sampling.sample_by_steps(one_or_many, 4)
 
 
 def test_samples_depend_neither_on_threads_nor_on_their_number():

@@ -17,14 +17,14 @@ from routh.kernels.plane import sample as plane_sample
 from routh.laws import SingleContact
 from routh.sampling.events import path_of
 from routh.sampling.path_residual import path_residual
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 
 SYSTEMS = ("rocking-block", "compass-gait", "box-wall", "ramone", "rimless-wheel", "pushing")
 PLANAR = [name for name in FAMILIES if name.startswith("planar")]
 
 
 def draw(problem, n=16, **options):
-    return routh.sample(problem, n, method="events", threads=1, **options)
+    return routh.sample(problem, n, threads=1, **options)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -121,11 +121,11 @@ def test_permuted_and_duplicated_contacts_have_the_same_set():
 def test_equal_bits_for_any_threads_rows_and_tables():
     block, gait = systems.get("rocking-block").problem, systems.get("compass-gait").problem
     one = draw(gait, 300, seed=7)
-    two = routh.sample(gait, 300, method="events", seed=7, threads=2)
+    two = routh.sample(gait, 300, seed=7, threads=2)
     few = draw(gait, 20, seed=7)  # few samples keep no table of rates
     assert np.array_equal(one.v, two.v)
     assert np.array_equal(one.v[:20], few.v)
-    settings = make_settings(300, seed=7)
+    settings = ByEvents(seed=7).draws(300)
     together = event_samples(make_rows([block, gait]), settings, threads=2)
     for row, problem in enumerate((block, gait)):
         alone = draw(problem, 300, seed=7, row=row)
@@ -141,7 +141,7 @@ def test_the_interpreted_kernel_gives_the_same_outcomes():
         problem = colliding(random_problem(np.random.default_rng(seed), nc=1 + seed % 4))
         if seed % 3 == 0:
             problem = problem.replace(restitution=0.5)
-        rows, settings = make_rows([problem]), make_settings(4, seed=seed)
+        rows, settings = make_rows([problem]), ByEvents(seed=seed).draws(4)
         work = plane_sample.workspace(problem.nc)
         outputs = event_samples(rows, settings, threads=1)
         elastic = outputs.work.shape[3] > 0
@@ -171,7 +171,7 @@ def test_rows_of_a_batch_without_contacts_are_left_alone():
     block = systems.get("rocking-block").problem
     rows = make_rows([block, block])
     rows.nc[1] = 0
-    out = event_samples(rows, make_settings(3), threads=1)
+    out = event_samples(rows, ByEvents().draws(3), threads=1)
     assert np.all(out.status[1] == Status.NO_IMPACT)
     assert np.array_equal(out.v[1], np.tile(block.v, (3, 1)))
 
@@ -279,26 +279,24 @@ def test_nothing_approaches():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"step": 0.1}, "step: got 0.1 with method 'events'"),
-        ({"max_steps": 3}, "max_steps"),
-        ({"points": "sobol"}, "points"),
         ({"hypothesis": "newton"}, "hypothesis: got 'newton'"),
         ({"rates": "fast"}, "rates: got 'fast'"),
         ({"persistence": 0.0}, "persistence: got 0.0"),
         ({"persistence": float("nan")}, "persistence"),
         ({"budget": 0.0}, "budget"),
         ({"row": -1}, "row"),
-        ({"method": "algorithm1", "rates": "mixed"}, "rates: got 'mixed' with method 'algorithm1'"),
-        ({"method": "algorithm1", "persistence": 0.5}, "persistence"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"device": "tpu"}, "device"),
+        ({"facets": 8}, "facets"),
     ],
 )
 def test_options_that_cannot_be_honoured_raise(options, message):
     with pytest.raises(ValueError, match=message):
-        routh.sample(systems.get("rocking-block").problem, 4, **{"method": "events", **options})
+        routh.sample(systems.get("rocking-block").problem, 4, **options)
 
 
 def test_only_samples_by_events_have_paths():
-    outcomes = routh.sample(systems.get("rocking-block").problem, 4, method="algorithm1")
+    outcomes = routh.sampling.sample_by_steps(systems.get("rocking-block").problem, 4)
     with pytest.raises(ValueError, match="wanted samples drawn by 'events'"):
         outcomes.path(0)
     with pytest.raises(ValueError, match="wanted 'events'"):

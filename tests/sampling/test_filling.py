@@ -62,7 +62,7 @@ def test_uniform_sampling_covers_less():
     pytest.importorskip("ppl")
     system = systems.get("box-wall")
     exact = routh.exact_set(system.rational)
-    uniform = routh.sample(system.problem, 40, step=0.05, seed=0, method="algorithm1")
+    uniform = routh.sampling.sample_by_steps(system.problem, 40, step=0.05, seed=0)
     assert routh.coverage(uniform, exact).worst > 0.05
 
 

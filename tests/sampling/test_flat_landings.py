@@ -61,7 +61,7 @@ def test_steps_of_algorithm1_are_solved(tilt):
     # sweeps alone left 50 to 97 of 100 samples of such crates NUMERICAL
     problem = crate(*tilt, slip=(0.3, -0.1))
     batch = routh.ImpactBatch.from_problems([problem])  # no sample of a batch is drawn again
-    outcomes = routh.sample(batch, 32, method="algorithm1")[0]
+    outcomes = routh.sampling.sample_by_steps(batch, 32)[0]
     assert outcomes.status_counts() == {routh.Status.SOLVED: 32}
     assert outcomes.residual.max() < 1e-9
     assert total_faults(outcomes).max() <= tolerances.APPROACH

@@ -363,4 +363,4 @@ def test_what_cannot_be_asked_is_refused():
     with pytest.raises(ValueError, match=r"near: got -1"):
         outcomes.jacobian(near=-1.0)
     with pytest.raises(ValueError, match=r"were drawn by 'algorithm1'; wanted samples drawn by 'events'"):
-        routh.sample(problem, 4, method="algorithm1").jacobian()
+        routh.sampling.sample_by_steps(problem, 4).jacobian()

@@ -6,7 +6,7 @@ import pytest
 from routh import systems
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import scaled_pieces
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 from routh.sampling.status_sequences import APART, STICK, Polisher, StatusProgram, farthest, is_farthest
 
 
@@ -43,7 +43,7 @@ def test_statuses_that_no_solution_has_give_none(polisher):
 
 def test_multipliers_know_whether_a_sample_is_the_farthest_of_its_kind():
     problem = systems.get("box-wall").rational.problem
-    polisher, rows, settings = Polisher(problem), make_rows([problem]), make_settings(40, seed=2)
+    polisher, rows, settings = Polisher(problem), make_rows([problem]), ByEvents(seed=2).draws(40)
     answers = []
     for sample in range(40):
         walk = polisher.walk(scaled_pieces(rows, settings, sample, friction="cone", facets=None))

@@ -18,7 +18,7 @@ BLOCK = systems.get("rocking-block")
 
 @pytest.fixture(scope="module")
 def outcomes():
-    return routh.sample(BLOCK.problem, 60, step=0.3, seed=3, method="algorithm1")
+    return routh.sampling.sample_by_steps(BLOCK.problem, 60, step=0.3, seed=3)
 
 
 def labels(fig):
@@ -165,7 +165,7 @@ def test_futures_show_where_the_centres_of_mass_go(outcomes):
 
 
 def test_plot_says_when_there_is_no_set(outcomes):
-    stuck = routh.sample(BLOCK.problem, 2, step=1e-3, max_steps=1, method="algorithm1")
+    stuck = routh.sampling.sample_by_steps(BLOCK.problem, 2, step=1e-3, max_steps=1)
     with pytest.raises(ValueError, match="no sample is solved"):
         stuck.plot()
 

@@ -259,8 +259,8 @@ def test_an_answer_outside_the_exact_set_says_so():
 def test_algorithm_1_is_named_where_its_steps_are_drawn():
     block = systems.impact("rocking-block")
     texts = {}
-    for method in ("events", "algorithm1"):
-        figure = routh.sample(block, 32, seed=0, method=method).plot()
+    for method, made in (("events", routh.sample), ("algorithm1", routh.sampling.sample_by_steps)):
+        figure = made(block, 32, seed=0).plot()
         texts[method] = {text.get_text() for text in figure.legends[0].get_texts()}
     drawn = {velocity.SAMPLES, velocity.STEPPED}
     assert drawn & texts["events"] == {velocity.SAMPLES}

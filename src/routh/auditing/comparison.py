@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Unpack
 
@@ -22,9 +22,10 @@ from routh.base.validation import Array, Options, choice
 from routh.laws import Sequential, Simultaneous
 from routh.laws.base import ImpactResult
 from routh.problem.impact import ImpactProblem
+from routh.sampling.algorithm1 import BySteps, StepOptions, draw_by_steps
 from routh.sampling.outcomes import Outcomes
 from routh.sampling.path_residual import path_residual
-from routh.sampling.sampler import SampleOptions, sample
+from routh.sampling.sampler import sample
 
 PATH_SAMPLES = 2**16  # samples whose way is followed
 DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again
@@ -71,13 +72,13 @@ def compare(
     *,
     ways: bool = True,
     enumerated: int = ENUMERATED_CONTACTS,
-    **options: Unpack[SampleOptions],
+    **options: Unpack[StepOptions],
 ) -> Comparison:
     """Compare samples of an impact with the ways there, both sequences, and the simultaneous solutions.
 
     The ways are those of the first samples of ``outcomes``, drawn again with its own settings; options
-    (device, threads) go to `routh.sample`. The laws have the friction of the samples; they are inelastic, so
-    there are none beside samples with restitution.
+    (device, threads) go to `routh.sampling.sample_by_steps`. The laws have the friction of the samples; they
+    are inelastic, so there are none beside samples with restitution.
     """
     problem, friction = outcomes.problem, str(outcomes.settings.get("friction", "cone"))
     way = intermediate_velocities(outcomes, **options) if ways else np.empty((0, problem.nv))
@@ -95,7 +96,7 @@ def _without_choice(
     return sequences(problem, friction=friction), solutions, complete
 
 
-def intermediate_velocities(outcomes: Outcomes, **options: Unpack[SampleOptions]) -> Array:
+def intermediate_velocities(outcomes: Outcomes, **options: Unpack[StepOptions]) -> Array:
     """Velocities on the way of the first samples, at a random place of each increment, (k, nv).
 
     A sample stopped after k increments is the same sample, so its way is found by stopping it earlier.
@@ -106,13 +107,12 @@ def intermediate_velocities(outcomes: Outcomes, **options: Unpack[SampleOptions]
         return _along_paths(outcomes, min(n, DRAWN_AGAIN))
     if np.any(problem.restitution > 0.0):  # Algorithm 1 has none
         return np.empty((0, problem.nv))
-    keys = ("step", "seed", "points", "friction", "facets")
-    drawn: Options = {name: settings[name] for name in keys if name in settings} | dict(options)
+    drawing = BySteps.of(settings, **options)
     steps = outcomes.steps[:n]
     rng = np.random.default_rng(settings.get("seed", 0))
     start, found = np.broadcast_to(problem.v, (n, problem.nv)), []
     for k in range(1, min(int(steps.max(initial=0)), PATH_STEPS) + 1):
-        stopped = sample(problem, n, method="algorithm1", max_steps=k, **drawn).v
+        stopped = draw_by_steps(problem, n, replace(drawing, max_steps=k)).v
         moving = steps >= k
         share = rng.random((int(moving.sum()), 1))
         found.append(start[moving] + share * (stopped[moving] - start[moving]))

@@ -27,8 +27,8 @@ from routh.sampling.batch_events import energy_units
 from routh.sampling.events import Again
 from routh.sampling.fill import EVENTS, changed_keys
 from routh.sampling.outcomes import Outcomes
-from routh.sampling.sampler import sample
-from routh.sampling.settings import redraw
+from routh.sampling.sampler import draw, sample
+from routh.sampling.settings import ByEvents, drawn_by
 
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
@@ -294,24 +294,26 @@ def refined(
         return known_best
     problem = outcomes.problem
     if outcomes.settings.get("method") != "events":
-        again_by = _given(outcomes, "friction", "facets", "seed", "hypothesis")
-        outcomes = sample(problem, len(outcomes), **again_by)
+        alike = ("friction", "facets", "seed", "hypothesis")
+        told = {name: outcomes.settings[name] for name in alike if name in outcomes.settings}
+        outcomes = draw(problem, len(outcomes), ByEvents(**told))
     again = outcomes.replay if isinstance(outcomes.replay, Again) else Again()
-    draw, rates = redraw(outcomes.settings, len(outcomes), "refine", again.rates, None)
+    drawing = replace(drawn_by(outcomes.settings, "refine", again.rates), threads=1)
+    drawn = drawing.draws(len(outcomes))
     away = np.linalg.norm((outcomes.v - after) @ problem.cholesky, axis=1)
     start = int(np.argmin(np.where(outcomes.solved, away, np.inf)))
     nearest, distance, events = outcomes.v[start].copy(), float(away[start]), int(outcomes.events[start])
-    keys = np.array([event_key(int(draw.seed), draw.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
+    keys = np.array([event_key(drawing.seed, drawing.row, start, k) for k in range(EVENTS)], dtype=np.uint64)
     if again.keys is not None and start < len(again.keys):
         keys[: again.keys.shape[1]] = again.keys[start, :EVENTS]
-    rng, rows = np.random.default_rng(int(draw.seed)), make_rows([problem])
-    options = _given(outcomes, "friction", "facets")
+    rng, rows = np.random.default_rng(drawing.seed), make_rows([problem])
+    options = drawing.kernel_options(problem.nt)
     for begin in range(0, tries, _LITTER):
         if time.monotonic() >= deadline:
             break
         size = min(_LITTER, tries - begin)
         litter = changed_keys(np.tile(keys, (size, 1)), np.full(size, events), rng)
-        out = event_samples(rows, draw._replace(n=size, keys=litter), threads=1, rates=rates, **options)
+        out = event_samples(rows, drawn._replace(n=size, keys=litter), **options)
         far = np.linalg.norm((out.v[0] - after) @ problem.cholesky, axis=1)
         far[out.status[0] != Status.SOLVED] = np.inf
         best = int(np.argmin(far))
@@ -319,11 +321,6 @@ def refined(
             keys, events = litter[best], int(out.events[0, best])
             nearest, distance = out.v[0, best].copy(), float(far[best])
     return (nearest, distance) if distance < known_best[1] else known_best
-
-
-def _given(outcomes: Outcomes, *names: str) -> Options:
-    """Settings with which samples were drawn, where they say so."""
-    return {name: outcomes.settings[name] for name in names if outcomes.settings.get(name) is not None}
 
 
 @dataclass(frozen=True, eq=False)

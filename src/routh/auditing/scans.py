@@ -186,7 +186,7 @@ def scan(
     n: int = 256,
     seed: int = 0,
     friction: str = "cone",
-    rates: str | None = None,
+    rates: str = "mixed",
     measure: Callable[[Outcomes], float] | None = None,
     budget: float | None = None,
 ) -> Scan:

@@ -20,7 +20,7 @@ from routh.compiling import compile_seconds
 from routh.models.base import State
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
-from routh.sampling import sample
+from routh.sampling import sample, sample_by_steps
 
 SAMPLES = 64
 _CRATE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
@@ -76,9 +76,9 @@ FAMILIES: Families = {
     "plane, elastic": lambda: sample(_plane(0.5), 64),
     "space, polygons": lambda: sample(_spatial(), 64, friction="polyhedral"),
     "space, true cone": lambda: sample(_spatial(), 64, friction="cone"),
-    "Algorithm 1, plane": lambda: sample(_plane(), SAMPLES, method="algorithm1"),
-    "Algorithm 1, polygons": lambda: sample(_spatial(), SAMPLES, method="algorithm1", friction="polyhedral"),
-    "Algorithm 1, true cone": lambda: sample(_spatial(), 64, method="algorithm1"),
+    "Algorithm 1, plane": lambda: sample_by_steps(_plane(), SAMPLES),
+    "Algorithm 1, polygons": lambda: sample_by_steps(_spatial(), SAMPLES, friction="polyhedral"),
+    "Algorithm 1, true cone": lambda: sample_by_steps(_spatial(), 64),
     "derivatives, plane": lambda: sample(_plane(), 64).jacobian(),
     "derivatives, polygons": lambda: sample(_spatial(), 64, friction="polyhedral").jacobian(),
     "derivatives, true cone": lambda: sample(_spatial(), 64).jacobian(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -31,7 +32,7 @@ from routh.compiling import compile_seconds
 from routh.models.base import Model
 from routh.models.planar import PlanarModel
 from routh.problem.impact import ImpactProblem
-from routh.sampling import Outcomes, sample
+from routh.sampling import Outcomes, sample, sample_by_steps
 from routh.sampling.sampler import check_count
 from routh.systems import System
 from routh.viz import style
@@ -150,13 +151,13 @@ def _drawn(problem: ImpactProblem, request: SampleRequest, output: Output) -> tu
         told["budget"] = SECONDS
     points = None if request.points == "random" else request.points
     steps = options.given(step=request.step, max_steps=request.max_steps, points=points)
-    if steps:  # the paper's Algorithm 1, whose options these are
-        told |= {"method": "algorithm1", **steps}
+    # with steps it is the paper's Algorithm 1, whose options these are
+    made: Callable[..., Outcomes] = partial(sample_by_steps, **steps) if steps else sample
     with output.busy(f"drawing {n} outcomes"):
         check_count(problem, n)
-        sample(problem, 1, **told)  # loads the kernels
+        made(problem, 1, **told)  # loads the kernels
         start, compiled = time.perf_counter(), compile_seconds()
-        outcomes = sample(problem, n, **told)
+        outcomes = made(problem, n, **told)
         return outcomes, time.perf_counter() - start - (compile_seconds() - compiled)
 
 

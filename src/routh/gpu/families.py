@@ -9,7 +9,7 @@ import numpy as np
 from routh.gpu.events import MANY
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
-from routh.sampling import sample
+from routh.sampling import sample, sample_by_steps
 
 SAMPLES = 64
 
@@ -28,10 +28,10 @@ def families(contacts: int) -> Families:
     """Calls with problems of so many contacts that need all kernels of the GPU."""
 
     def drawn(
-        nt: int, n: int, restitution: float = 0.0, *, method: str = "events", friction: str = "cone"
+        nt: int, n: int, restitution: float = 0.0, *, steps: bool = False, friction: str = "cone"
     ) -> Callable[[], object]:
-        problem = _particles(contacts, nt, restitution)
-        return lambda: sample(problem, n, method=method, friction=friction, device="cuda").summary()
+        problem, made = _particles(contacts, nt, restitution), sample_by_steps if steps else sample
+        return lambda: made(problem, n, friction=friction, device="cuda").summary()
 
     many = ImpactBatch.from_problems([_particles(contacts, 2)] * 2)
     calls: Families = {
@@ -41,9 +41,9 @@ def families(contacts: int) -> Families:
         "space, polygons, elastic": drawn(2, SAMPLES, 0.5, friction="polyhedral"),
         "space, true cone": drawn(2, SAMPLES),
         "space, cone, elastic": drawn(2, SAMPLES, 0.5),
-        "Algorithm 1, plane": drawn(1, SAMPLES, method="algorithm1"),
-        "Algorithm 1, polygons": drawn(2, SAMPLES, method="algorithm1", friction="polyhedral"),
-        "Algorithm 1, true cone": lambda: sample(many, 64, method="algorithm1", device="cuda").ambiguity,
+        "Algorithm 1, plane": drawn(1, SAMPLES, steps=True),
+        "Algorithm 1, polygons": drawn(2, SAMPLES, steps=True, friction="polyhedral"),
+        "Algorithm 1, true cone": lambda: sample_by_steps(many, 64, device="cuda").ambiguity,
         "many problems": lambda: sample(many, 4, device="cuda").ambiguity,
     }
     number = "1 contact" if contacts == 1 else f"{contacts} contacts"

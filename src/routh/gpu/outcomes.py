@@ -35,7 +35,7 @@ from routh.sampling.batch import FEW, BatchExtreme, BatchOutcomes
 from routh.sampling.batch_events import energy_units, name_jams
 from routh.sampling.events import Again
 from routh.sampling.outcomes import ModeRow, Outcomes, mode_rows
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 
 
 class OnGpu(NamedTuple):
@@ -200,33 +200,22 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         return f"Outcomes(n={len(self)}, solved={solved}, on the GPU, {self.problem!r})"
 
 
-def settled(n: int, settings: Options, friction: str, facets: int | None) -> tuple[Draw, Options]:
-    """The settings as the kernels and as the outcomes have them."""
-    rates = settings.get("rates", "mixed")
-    if callable(rates):
+def _draws(drawing: ByEvents, n: int) -> Draw:
+    """What the kernels are told; a function cannot be called from them."""
+    if callable(drawing.rates):
         raise ValueError(f"rates: got a function; wanted one of {', '.join(RATES)} with device 'cuda'")
-    told = {name: value for name, value in settings.items() if name != "keys"}
-    named = {"method": "events", "friction": friction, "facets": facets, "rates": rates}
-    return make_settings(n, **settings), {**named, **told}
+    return drawing.draws(n)
 
 
-def gpu_outcomes(
-    problem: ImpactProblem,
-    n: int,
-    settings: Options,
-    *,
-    friction: str = "cone",
-    facets: int | None = None,
-    budget: float | None = None,
-) -> GpuOutcomes:
-    """Samples of one problem; ``settings`` are those of `routh.sampling.events.make_settings`."""
-    draw, told = settled(n, settings, friction, facets)
+def gpu_outcomes(problem: ImpactProblem, n: int, drawing: ByEvents) -> GpuOutcomes:
+    """Samples of one problem."""
+    draw, told, budget = _draws(drawing, n), drawing.record(), drawing.budget
     nt, nc = problem.nt, problem.nc
     elastic = bool(np.any(problem.restitution > 0.0))
     prepared = make_rows([problem])
     patterns = first_patterns(prepared, draw) if nt == 1 and n >= MANY else None
-    curved = nt == 2 and friction == "cone"
-    corners = friction_polygon(friction, facets, nt)
+    curved = nt == 2 and drawing.friction == "cone"
+    corners = friction_polygon(drawing.friction, drawing.facets, nt)
     undone = np.array([Status.OUT_OF_TIME], np.int8)
     along = prepared, np.ones(1, bool), undone, make_judge(problem)
     sampler = event_sampler(draw, nc, corners, elastic=elastic, patterns=patterns, along=along)
@@ -237,7 +226,7 @@ def gpu_outcomes(
         begin_samples(rows.before, undone, outputs)
     sampler.run(rows, wanted, outputs, draw.row, None if budget is None else time.monotonic() + budget)
     held = OnGpu(*(array[0] for array in outputs))
-    given = {"curved": curved, "judge": judge, "replay": Again(keys=settings.get("keys"))}
+    given = {"curved": curved, "judge": judge, "replay": Again()}
     found = GpuOutcomes(problem, held, told, **given)
     if Status.MAX_STEPS not in found.status_counts() or not found.jammed:
         return found
@@ -307,29 +296,21 @@ class GpuBatchOutcomes(CopiedWhenAsked, BatchOutcomes):
         return BatchExtreme(index, v, value, along)
 
 
-def gpu_batch_outcomes(
-    batch: ImpactBatch,
-    n: int,
-    settings: Options,
-    *,
-    friction: str = "cone",
-    facets: int | None = None,
-    budget: float | None = None,
-) -> GpuBatchOutcomes:
-    """The samples of every row; row k draws the numbers of row ``row + k``."""
-    draw, told = settled(n, settings, friction, facets)
+def gpu_batch_outcomes(batch: ImpactBatch, n: int, drawing: ByEvents) -> GpuBatchOutcomes:
+    """The samples of every row; row k draws the numbers of row ``drawing.row + k``."""
+    draw = _draws(drawing, n)
     problems, outputs = begun(batch, n)
     impact = batch.status == Status.SOLVED
     tangents = batch.size[:, 2] if batch.on_gpu is None else batch.nt  # those that came from a GPU are alike
-    deadline = None if budget is None else time.monotonic() + budget
+    deadline = None if drawing.budget is None else time.monotonic() + drawing.budget
     for nt, elastic in product((1, 2), (False, True)):
         wanted = impact & (tangents == nt) & (batch.bounces == elastic)
         if not wanted.any():
             continue
-        corners = friction_polygon(friction, facets if nt == 2 else None, nt)
+        corners = friction_polygon(drawing.friction, drawing.facets if nt == 2 else None, nt)
         sampler = event_sampler(draw, batch.nc, corners, elastic=elastic)
         run_batch(problems, wanted, outputs, sampler, draw.row, deadline)
-    return ended(batch, problems, outputs, told)
+    return ended(batch, problems, outputs, drawing.record())
 
 
 def begun(batch: ImpactBatch, n: int) -> tuple[Problems, Outputs]:

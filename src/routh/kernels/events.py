@@ -24,53 +24,52 @@ FIRST_ROOM = 1024  # pieces of a path for which there is room at first
 Rates = str | Callable[..., None]
 
 
-def _tangents(rows: Rows) -> int:
-    """Of a contact."""
-    return rows.start.shape[1] // rows.contact.shape[2] - 1
+class Sampler:
+    """Draws the samples of rows into outputs.
 
-
-def _sampler(
-    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Rates
-) -> tuple[Callable[[int], Foreign], Callable[[int, int, Foreign], int]]:
-    """A maker of workspaces that keep so many pieces of a path, and what draws a range of samples in one.
-
-    It returns how many pieces the last of the outputs has, or as many as are kept.
+    ``directions`` (k, nt): of friction; in space None for the true cone, in the plane not looked at.
     """
-    nc, own = rows.contact.shape[2], rates_function(rates) if callable(rates) else None
-    nt = _tangents(rows)
-    if nt == 1:
-        from routh.kernels.plane import sample as plane
 
-        def in_plane(first: int, last: int, work: Foreign) -> int:
-            plane.run_range(rows, draw, outputs, work, None if own is None else own.address, first, last)
-            return int(outputs.events[-1, -1])
+    def __init__(
+        self, rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, rates: Rates = "mixed"
+    ) -> None:
+        self.rows, self.draw, self.outputs = rows, draw, outputs
+        self.nc = rows.contact.shape[2]
+        self.nt = rows.start.shape[1] // self.nc - 1
+        self.corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
+        self.books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
+        self.rates = rates_function(rates) if callable(rates) else None  # to be kept as long as it is called
 
-        return lambda pieces: plane.workspace(nc, pieces, 1 if pieces else draw.n), in_plane
-    from routh.kernels.space import sample as space
-    from routh.kernels.space import workspace as data
+    def run(self, *, threads: int | None = None, budget: float | None = None) -> None:
+        """Draw all of them; what ``budget`` (s) leaves undone is Status.OUT_OF_TIME."""
+        total = len(self.rows.nc) * self.draw.n
+        how: Options = {"threads": threads, "budget": budget, "contacts": self.nc}
+        run_slices(total, self.workspace, self.draw_range, **how)
 
-    books = (1 if draw.poisson else 0) if outputs.work.shape[3] > 0 else None
-    corners = None if directions is None else np.ascontiguousarray(directions, dtype=np.float64)
+    def workspace(self, pieces: int = 0) -> Foreign:
+        """Scratch of a thread, in which so many pieces of a path are kept."""
+        if self.nt == 1:
+            from routh.kernels.plane import sample as plane
 
-    def in_space(first: int, last: int, work: Foreign) -> int:
-        custom = None if own is None else own.address
-        space.run_range(rows, draw, outputs, work, corners, books, custom, first, last)
-        return int(work.course[data.TRACED])
+            return plane.workspace(self.nc, pieces, 1 if pieces else self.draw.n)
+        from routh.kernels.space import workspace as space
 
-    return lambda pieces: data.workspace(nc, pieces), in_space
+        return space.workspace(self.nc, pieces)
 
+    def draw_range(self, first: int, last: int, work: Foreign) -> int:
+        """Draw samples; how many pieces the last of the outputs has, or as many as are kept."""
+        custom = None if self.rates is None else self.rates.address
+        if self.nt == 1:
+            from routh.kernels.plane import sample as plane
 
-def run(
-    rows: Rows, draw: Draw, outputs: Outputs, directions: Array | None, *,
-    threads: int | None = None, budget: float | None = None, rates: Rates = "mixed",
-) -> None:  # fmt: skip
-    """Draw all samples of all rows into ``outputs``; ``directions`` (k, nt): in space None for the true cone.
+            plane.run_range(self.rows, self.draw, self.outputs, work, custom, first, last)
+            return int(self.outputs.events[-1, -1])
+        from routh.kernels.space import sample as space
+        from routh.kernels.space.workspace import TRACED
 
-    What ``budget`` (s) leaves undone is Status.OUT_OF_TIME.
-    """
-    scratch, work = _sampler(rows, draw, outputs, directions, rates)
-    total, nc = len(rows.nc) * draw.n, rows.contact.shape[2]
-    run_slices(total, lambda: scratch(0), work, threads=threads, budget=budget, contacts=nc)
+        how = self.corners, self.books, custom
+        space.run_range(self.rows, self.draw, self.outputs, work, *how, first, last)
+        return int(work.course[TRACED])
 
 
 def event_samples(
@@ -86,12 +85,10 @@ def event_samples(
 ) -> Outputs:
     """The samples of all rows, into ``outputs``; what ``budget`` (s) leaves undone is Status.OUT_OF_TIME.
 
-    ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel; in the
-    plane the cone is the segment.
+    ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel.
     """
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    options: Options = {"threads": threads, "budget": budget, "rates": rates}
-    run(rows, draw, out, friction_polygon(friction, facets, _tangents(rows)), **options)
+    Sampler(rows, draw, out, _directions(rows, friction, facets), rates).run(threads=threads, budget=budget)
     return out
 
 
@@ -100,14 +97,17 @@ def scaled_pieces(
 ) -> Array:
     """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
     outputs = make_outputs(rows, 1, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    directions, room = friction_polygon(friction, facets, _tangents(rows)), FIRST_ROOM
-    workspace, draw_range = _sampler(rows, draw, outputs, directions, rates)
+    sampler, room = Sampler(rows, draw, outputs, _directions(rows, friction, facets), rates), FIRST_ROOM
     while True:
-        work = workspace(room)
-        found = draw_range(sample, sample + 1, work)
-        if found < room:
-            return work.trace[:found]
+        work = sampler.workspace(room)
+        count = sampler.draw_range(sample, sample + 1, work)
+        if count < room:
+            return work.trace[:count]
         room *= 4
+
+
+def _directions(rows: Rows, friction: str, facets: int | None) -> Array | None:
+    return friction_polygon(friction, facets, rows.start.shape[1] // rows.contact.shape[2] - 1)
 
 
 def piecewise_path(problem: ImpactProblem, pieces: Array, friction: str = "cone") -> ImpactPath:

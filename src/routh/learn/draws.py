@@ -26,7 +26,7 @@ from routh.kernels.space.workspace import SpaceWork
 from routh.learn.arrivals import Arrival
 from routh.problem.batch import empty_arrays
 from routh.problem.rows import IMPULSE, Problems, Rows, empty_rows, prepare, scratch
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 
 _TOLERANCES = tolerances.APPROACH, DEFAULT_TOLERANCE  # of energy and approach
 _SOLVED = int(Status.SOLVED)  # arrays take long to be compared with members of an enumeration
@@ -58,7 +58,7 @@ class Drawer:
 
     def __init__(self, rates: str = "mixed", restitution: float = 0.0) -> None:
         self.restitution = restitution
-        self._settings = make_settings(1, rates=rates)
+        self._drawing = ByEvents(rates=rates)
         self._rooms: dict[tuple[int, ...], _DrawRoom] = {}
 
     def draw(self, arrival: Arrival, seed: int, n: int) -> Drawn:
@@ -93,7 +93,7 @@ class Drawer:
             rows,
             found,
             good,
-            self._settings._replace(n=n),
+            self._drawing.draws(n),
             plane.workspace(nc, 0, n) if nt == 1 else workspace.workspace(nc),
             bound(prepare, problems, 0, 1, np.zeros(1, dtype=bool), scratch(problems), rows),
             bound(keep_laws, *laws),

@@ -16,7 +16,7 @@ from routh.base.validation import Array, Options
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, accumulate
 from routh.problem.impact import ImpactProblem
 from routh.reproduce.base import Settings
-from routh.sampling import Outcomes, sample
+from routh.sampling import Outcomes, sample_by_steps
 from routh.step import PolyhedralStep, StepResult
 
 SCALES = (1.0, 0.1, 0.01)  # of the step of the contacts that lag behind
@@ -25,7 +25,7 @@ ANY_SOLUTION_CONTACTS = 2  # all solutions of a step are enumerated up to here
 
 def draw(problem: ImpactProblem, n: int, settings: Settings, step: ArrayLike | None = None) -> Outcomes:
     """Samples of HP23's Algorithm 1, with the seed and on the device that the settings name."""
-    return sample(problem, n, method="algorithm1", step=step, seed=settings.seed, device=settings.device)
+    return sample_by_steps(problem, n, step=step, seed=settings.seed, device=settings.device)
 
 
 class AnySolution:

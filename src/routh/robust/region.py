@@ -27,7 +27,8 @@ from routh.problem.impact import ImpactProblem
 from routh.robust.support import support_of
 from routh.robust.touchdowns import restitution_at, restitution_given
 from routh.robust.verdicts import SAMPLES
-from routh.sampling import sample
+from routh.sampling.sampler import draw
+from routh.sampling.settings import ByEvents
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -165,6 +166,8 @@ def safe_region(
     around: Array = np.array(
         2.0 * np.pi / h * np.arange(h) if heading is None else [real("heading", heading)], dtype=np.float64
     )
+    how: Options = {"rates": rates, "friction": friction, "facets": facets}
+    drawing = ByEvents(seed=seed, threads=threads, budget=budget, **how)
     elastic = restitution_given(restitution)
     top = real("fastest", fastest, above=0.0)
     with warnings.catch_warnings():  # touch-downs tell it
@@ -193,8 +196,7 @@ def safe_region(
             problems.append(found.impact(counting, restitution_at(found, counting, elastic), v))
             places.append((i, j, m))
     begins = begins[..., : max(m for _, _, m in places) + 1]
-    drawing: Options = {"rates": rates, "friction": friction, "facets": facets, "budget": budget}
-    drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)
+    drawn = draw(ImpactBatch.from_problems(problems), samples, drawing)
     slope = np.full(begins.shape, -np.inf)
     status = np.zeros(begins.shape[:2], dtype=np.int8)
     for row, place in enumerate(places):

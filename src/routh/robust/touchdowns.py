@@ -38,9 +38,10 @@ from routh.models.simultaneity import WINDOW
 from routh.problem.batch import ImpactBatch, empty_arrays
 from routh.robust.support import Support, supports_of
 from routh.robust.verdicts import MOST, SAMPLES, Verdict, verdict_of
-from routh.sampling import sample
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import Outcomes
+from routh.sampling.sampler import draw
+from routh.sampling.settings import ByEvents
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -436,9 +437,9 @@ def tipping(
         raise ValueError(
             f"qvel: got shape {v.shape} with qpos of {q.shape}; wanted the same number of states in both"
         )
-    drawing: Options = {"rates": rates, "friction": friction, "facets": facets}
-    drawing |= {"seed": seed, "threads": threads}
-    deadline = np.inf if budget is None else monotonic() + real("budget", budget, above=0.0)
+    how: Options = {"rates": rates, "friction": friction, "facets": facets}
+    drawing = ByEvents(seed=seed, threads=threads, budget=budget, **how)
+    deadline = np.inf if budget is None else monotonic() + budget
     asked = _Asked(window, elastic, samples, most, prove, stiffness, unevenness, drawing, deadline)
     downs = touchdowns(model, np.atleast_2d(q), np.atleast_2d(v), window=window, **options)
     found, status = _answers(model, np.atleast_2d(q), list(downs), asked)
@@ -460,13 +461,13 @@ class _Asked:
     prove: bool
     stiffness: float | None
     unevenness: float | None
-    drawing: Options
+    drawing: ByEvents
     deadline: float  # s, monotonic
 
     def draw(self, batch: ImpactBatch, row: int = 0) -> BatchOutcomes:
         """The outcomes of impacts, of which the first is this row of all states."""
         left = None if np.isinf(self.deadline) else max(self.deadline - monotonic(), 1e-3)
-        return sample(batch, self.samples, row=row, budget=left, **self.drawing)
+        return draw(batch, self.samples, replace(self.drawing, row=row, budget=left))
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +21,14 @@ from routh.kernels.common.arrays import Outputs
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
 from routh.problem.batch import ImpactBatch
-from routh.problem.friction import facet_directions, friction_polygon
+from routh.problem.friction import facet_directions, friction_polygon, uses_true_cone
 from routh.problem.impact import ImpactProblem
 from routh.problem.rows import Rows
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.batch_events import batch_outputs, draw_rows, finished
 from routh.sampling.outcomes import Outcomes, with_jams
+from routh.sampling.sampler import check_count
+from routh.sampling.settings import Drawing
 from routh.step import make_step
 
 SOBOL_STEPS = 8  # of a sample that have dimensions of their own; later ones draw from the generator
@@ -33,78 +36,124 @@ REDRAWN = 16  # failed samples that are drawn again by the readable solver; othe
 REDRAWN_STEPS = 32  # steps of all of them together: the readable solver can need a second for one
 
 
-def sample(
-    problem: ImpactProblem,
+class StepOptions(TypedDict, total=False):
+    """The keywords of `sample_by_steps`."""
+
+    step: ArrayLike | None
+    max_steps: int
+    points: str
+    seed: int
+    row: int
+    friction: str
+    facets: int | None
+    device: str
+    threads: int | None
+    budget: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BySteps(Drawing):
+    """How samples are drawn by Algorithm 1, see `sample_by_steps`."""
+
+    step: ArrayLike | None = None
+    max_steps: int = DEFAULT_MAX_STEPS
+    points: str = "random"
+
+    method = "algorithm1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
+        choice("points", self.points, ("random", "sobol"))
+
+    def record(self) -> Options:
+        """The step as lists, which files take."""
+        return {**super().record(), "step": None if self.step is None else np.asarray(self.step).tolist()}
+
+    def polygon(self, nt: int) -> Array | None:
+        """Friction directions where contacts have ``nt`` tangents; None: the true cone."""
+        return friction_polygon(self.friction, self.facets if nt == 2 else None, nt)
+
+
+@overload
+def sample_by_steps(problem: ImpactProblem, n: int, **options: Unpack[StepOptions]) -> Outcomes: ...
+@overload
+def sample_by_steps(problem: ImpactBatch, n: int, **options: Unpack[StepOptions]) -> BatchOutcomes: ...
+def sample_by_steps(
+    problem: ImpactProblem | ImpactBatch,
     n: int,
     *,
     step: ArrayLike | None = None,
     max_steps: int = DEFAULT_MAX_STEPS,
-    seed: int = 0,
     points: str = "random",
+    seed: int = 0,
+    row: int = 0,
     friction: str = "cone",
     facets: int | None = None,
     device: str = "cpu",
     threads: int | None = None,
-    row: int = 0,
     budget: float | None = None,
-) -> Outcomes:
-    """Draw ``n`` outcomes of an impact without restitution by HP23's Algorithm 1.
+) -> Outcomes | BatchOutcomes:
+    """Draw ``n`` outcomes of impacts without restitution by HP23's Algorithm 1.
 
     Each increment draws ``lambda_max`` uniformly from the box ``[0, step]^nc`` and solves HP23 (72)
-    implicitly; a sample ends when no contact approaches. Samples on which the kernel fails are drawn again by
-    the readable step solver, the first few of them; what is then unsolved keeps a status.
+    implicitly; a sample ends when no contact approaches. Samples carry the error of the step:
+    `routh.sample` has none. Samples on which the kernel fails are drawn again by the readable step solver,
+    the first few of them; what is then unsolved keeps a status. Row k of a batch gets the samples of
+    ``batch[k]`` with row ``row + k``, but none is drawn again, which takes up to seconds.
 
     Parameters
     ----------
-    step : number or (nc,), N s. Default: each contact's momentum scale ``|v|_M sqrt(m_i)``. Larger steps
-        reach more of the set but carry the error of the step; see the documentation on sampling.
-    max_steps : increments before a sample gives up with a status; default 1000.
+    problem : an impact, or a batch of impacts.
+    n : how many outcomes, of each impact of a batch.
+    step : number or (nc,), N s, of a batch also (rows, nc). Default: each contact's momentum scale
+        ``|v|_M sqrt(m_i)``. Larger steps reach more of the set but carry the error of the step; see the
+        documentation on sampling.
+    max_steps : increments before a sample gives up with a status.
+    points : "random" (counter-based generator) or, of one impact, "sobol" (scrambled Sobol sequence).
     seed : equal seeds give equal samples, whatever n, max_steps or the number of threads.
-    row : the place of the problem in a batch.
-    points : "random" (counter-based generator) or "sobol" (scrambled Sobol sequence).
-    friction : "cone", or "polyhedral" in space.
-    facets : friction directions of "polyhedral" (default 8).
-    device : "cpu", or "cuda" on an NVIDIA GPU.
-    threads : of "cpu"; default: all.
-    budget : seconds; samples that are not drawn by then have Status.OUT_OF_TIME, the others are the same.
+    row, friction, facets, device, threads, budget : as in `routh.sample`.
     """
-    refuse_restitution(problem.restitution)
-    size = impulse_step(problem, step)
-    integer("n", n, at_least=1)
-    integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS)
-    integer("seed", seed, at_least=0, at_most=2**64 - 1)
-    integer("row", row, at_least=0, at_most=2**32 - 1)
-    choice("points", points, ("random", "sobol"))
-    directions = friction_polygon(friction, facets, problem.nt)
-    deadline = deadline_of(budget)
-    table = sobol_table(problem.nc, n, max_steps, seed) if points == "sobol" else None
-    samples = run(
-        problem,
-        n,
-        step=size,
+    drawing = BySteps(
+        step=step,
         max_steps=max_steps,
+        points=points,
         seed=seed,
-        points=table,
-        directions=directions,
+        row=row,
+        friction=friction,
+        facets=facets,
         device=device,
         threads=threads,
-        row=row,
         budget=budget,
     )
+    return draw_by_steps(problem, n, drawing)
+
+
+@overload
+def draw_by_steps(problem: ImpactProblem, n: int, drawing: BySteps) -> Outcomes: ...
+@overload
+def draw_by_steps(problem: ImpactBatch, n: int, drawing: BySteps) -> BatchOutcomes: ...
+def draw_by_steps(problem: ImpactProblem | ImpactBatch, n: int, drawing: BySteps) -> Outcomes | BatchOutcomes:
+    """`sample_by_steps` with its options as one object."""
+    check_count(problem, n)
+    integer("n", n, at_least=1)
+    uses_true_cone(drawing.friction, drawing.facets, problem.nt)
+    if isinstance(problem, ImpactBatch):
+        return _draw_batch(problem, n, drawing)
+    refuse_restitution(problem.restitution)
+    size = impulse_step(problem, drawing.step)
+    deadline, points = deadline_of(drawing.budget), None
+    if drawing.points == "sobol":
+        points = sobol_table(problem.nc, n, drawing.max_steps, drawing.seed)
+    same = ("max_steps", "seed", "device", "threads", "row", "budget")
+    told: Options = {name: getattr(drawing, name) for name in same}
+    samples = run(problem, n, step=size, points=points, directions=drawing.polygon(problem.nt), **told)
 
     def bounds(sample: int, k: int) -> Array:
-        return size * uniform_numbers(problem.nc, table, seed, row, sample, k)
+        return size * uniform_numbers(problem.nc, points, drawing.seed, drawing.row, sample, k)
 
-    draw_again(problem, samples, bounds, max_steps, friction, facets, deadline)
-    settings: Options = {
-        "step": size.tolist(),
-        "max_steps": max_steps,
-        "seed": seed,
-        "points": points,
-        "friction": friction,
-        "facets": facets,
-    }
-    return with_jams(Outcomes(problem, *samples, settings=settings))
+    draw_again(problem, samples, bounds, drawing, deadline)
+    return with_jams(Outcomes(problem, *samples, settings=replace(drawing, step=size).record()))
 
 
 def uniform_numbers(nc: int, table: Array | None, seed: int, row: int, sample: int, k: int) -> Array:
@@ -129,16 +178,15 @@ def draw_again(
     problem: ImpactProblem,
     samples: Samples,
     bounds: Callable[[int, int], Array],
-    max_steps: int,
-    friction: str,
-    facets: int | None,
+    drawing: BySteps,
     deadline: float,
 ) -> None:
     """The first samples whose kernel failed, by the readable step solver, from their beginning."""
     failed = np.isin(samples.status, (Status.RAY, Status.MAX_PIVOTS, Status.NUMERICAL))
     if not failed.any():
         return
-    solver, left = make_step(problem, friction=friction, facets=facets), REDRAWN_STEPS
+    solver = make_step(problem, friction=drawing.friction, facets=drawing.facets)
+    max_steps, left = drawing.max_steps, REDRAWN_STEPS
     for i in map(int, np.flatnonzero(failed)[:REDRAWN]):
         if time.monotonic() >= deadline or left == 0:
             break
@@ -155,8 +203,8 @@ def refuse_restitution(restitution: Array) -> None:
     """Raise where Algorithm 1 is given some, (..., nc): the paper has none."""
     if np.any(restitution > 0.0):
         raise ValueError(
-            f"restitution: got {restitution.max():g} with method 'algorithm1', which is inelastic; wanted 0 "
-            "at every contact, or method='events'"
+            f"restitution: got {restitution.max():g} with Algorithm 1, which is inelastic; wanted 0 at every "
+            "contact, or routh.sample"
         )
 
 
@@ -185,7 +233,7 @@ def approximate(
     ----------
     problem : the impact.
     epsilon : of the closing increment, less than the step, N s.
-    n, step, seed, points : as in `sample`.
+    n, step, seed, points : as in `sample_by_steps`.
     max_steps : increments of a run, before the closing one.
     facets : of friction in space, default 8.
     budget : seconds: samples that are not drawn or not closed by then have Status.OUT_OF_TIME.
@@ -199,7 +247,7 @@ def approximate(
             f"epsilon: got {epsilon}; wanted a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
         )
     friction = "polyhedral"  # psi is a property of the facets
-    first = sample(
+    first = sample_by_steps(
         problem,
         n,
         step=sizes,
@@ -227,64 +275,28 @@ def approximate(
     return closed
 
 
-def sample_batch(
-    batch: ImpactBatch,
-    n: int,
-    *,
-    step: ArrayLike | None = None,
-    max_steps: int = DEFAULT_MAX_STEPS,
-    points: str = "random",
-    seed: int = 0,
-    row: int = 0,
-    budget: float | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    **options: str | int | None,
-) -> BatchOutcomes:
-    """Row k gets the samples of `routh.sampling.algorithm1.sample` of ``batch[k]`` with row ``row + k``.
-
-    Samples that the kernel cannot solve keep Status.NUMERICAL; those of a single problem are drawn again,
-    the first few, which takes up to seconds.
-
-    Parameters
-    ----------
-    step : number, (nc,) or (rows, nc), N s; default: each contact's momentum scale.
-    points : "random" only.
-    options : ``friction`` and ``facets`` of `routh.sample`.
-    """
+def _draw_batch(batch: ImpactBatch, n: int, drawing: BySteps) -> BatchOutcomes:
+    """The samples of every row."""
     refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
-    if choice("points", points, ("random", "sobol")) == "sobol":
+    if drawing.points == "sobol":
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
-    draw = Draw(
-        integer("n", n, at_least=1),
-        integer("row", row, at_least=0, at_most=2**32 - 1),
-        np.uint64(integer("seed", seed, at_least=0, at_most=2**64 - 1)),
-        _boxes(batch, step),
-        np.empty((n, 0)),
-        integer("max_steps", max_steps, at_least=1, at_most=MOST_STEPS),
-    )
-    told = {"max_steps": max_steps, "points": points, "seed": seed, "row": row, **options}
-    told |= {"method": "algorithm1", "step": None if step is None else np.asarray(step).tolist()}
-    deadline = deadline_of(budget)
-    if device == "cuda":
-        polygons = {nt: _polygon(nt, options) for nt in (1, 2)}
-        return features.device("cuda").step_batch_outcomes(batch, draw, polygons, told, deadline)
+    seed, boxes = np.uint64(drawing.seed), _boxes(batch, drawing.step)
+    draw = Draw(n, drawing.row, seed, boxes, np.empty((n, 0)), drawing.max_steps)
+    deadline = deadline_of(drawing.budget)
+    if drawing.device == "cuda":
+        outcomes: BatchOutcomes = features.device("cuda").step_batch_outcomes(batch, draw, drawing, deadline)
+        return outcomes
     found = batch_outputs(batch, n)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
         boxes = draw.boxes[begin:] if len(draw.boxes) > 1 else draw.boxes
-        own = draw._replace(row=row + begin, boxes=boxes)
-        run_rows(rows, own, _polygon(nt, options), out, threads=threads, deadline=deadline)
+        own = draw._replace(row=draw.row + begin, boxes=boxes)
+        run_rows(rows, own, drawing.polygon(nt), out, threads=drawing.threads, deadline=deadline)
 
     impact = batch.status == Status.SOLVED
     for nt in (1, 2):
         draw_rows(batch, impact & (batch.size[:, 2] == nt), (nt, False), found, sample_piece)
-    return finished(batch, found, told)
-
-
-def _polygon(nt: int, options: Options) -> Array | None:
-    """Friction directions of rows with ``nt`` tangents; None: the true cone."""
-    return friction_polygon(options["friction"], options.get("facets") if nt == 2 else None, nt)
+    return finished(batch, found, drawing)
 
 
 def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:

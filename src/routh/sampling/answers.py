@@ -156,10 +156,10 @@ class Answer:
         if status is Status.MAX_STEPS and by_steps:
             return "more steps (max_steps) or a larger step"
         if by_steps:
-            return 'to draw by events (method="events")'
+            return "to draw by events (routh.sample)"
         if self.drawn.get("friction") == "cone" and self.drawn.get("nt", 2) == 2:
             return 'polygons in place of the true cone (friction="polyhedral")'
-        return 'Algorithm 1 (method="algorithm1", on the command line --step)'
+        return "Algorithm 1 (routh.sampling.sample_by_steps, on the command line --step)"
 
     def _lines(self) -> list[str]:
         if self.smallest:

@@ -8,43 +8,43 @@ from itertools import product
 import numpy as np
 
 from routh.base.status import Status
-from routh.base.validation import Options, deadline_of, seconds_left
-from routh.compiling.foreign import Foreign
-from routh.kernels.common.arrays import Draw, Outputs, empty_outputs
+from routh.base.validation import deadline_of, seconds_left
+from routh.kernels.common.arrays import Outputs, empty_outputs
 from routh.kernels.events import event_samples
 from routh.problem.batch import ImpactBatch
 from routh.problem.pointedness import is_pointed
 from routh.problem.rows import Rows, empty_rows, prepare, scratch
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.events import Again
+from routh.sampling.settings import ByEvents, Drawing
 
 #: Bytes of prepared rows at a time: a share of the processor's cache, and little beside what is returned.
 _PIECE = 4 * 2**20
 
 
-def batch_outcomes(
-    batch: ImpactBatch, draw: Draw, settings: Options, *, budget: float | None = None, **options: Foreign
-) -> BatchOutcomes:
-    """The samples of every row; row k draws the numbers of row ``draw.row + k``."""
-    found, deadline = batch_outputs(batch, draw.n), deadline_of(budget)
+def batch_outcomes(batch: ImpactBatch, n: int, drawing: ByEvents) -> BatchOutcomes:
+    """The samples of every row; row k draws the numbers of row ``drawing.row + k``."""
+    draw, deadline = drawing.draws(n), deadline_of(drawing.budget)
+    found = batch_outputs(batch, n)
 
     def sample_piece(rows: Rows, out: Outputs, begin: int, nt: int) -> None:
-        facets = options["facets"] if nt == 2 else None
-        given = {**options, "facets": facets, "budget": seconds_left(deadline)}
-        event_samples(rows, draw._replace(row=draw.row + begin), out, **given)
+        left = seconds_left(deadline)
+        event_samples(
+            rows, draw._replace(row=draw.row + begin), out, budget=left, **drawing.kernel_options(nt)
+        )
 
     # rows with and without restitution apart: the kernels keep books of work for the former only
     for nt, with_work in product((1, 2), (False, True)):
         rows_of = (batch.status == Status.SOLVED) & (batch.size[:, 2] == nt) & (batch.bounces == with_work)
         draw_rows(batch, rows_of, (nt, with_work), found, sample_piece)
-    return finished(batch, found, settings, Again(options.get("rates")))
+    return finished(batch, found, drawing, Again(drawing.rates))
 
 
 def finished(
-    batch: ImpactBatch, found: Outputs, settings: Options, replay: Again | None = None
+    batch: ImpactBatch, found: Outputs, drawing: Drawing, replay: Again | None = None
 ) -> BatchOutcomes:
     """The outcomes of a batch from what was drawn of its impacts."""
-    name_jams(batch, found.status, settings["friction"], settings["facets"])
+    name_jams(batch, found.status, drawing.friction, drawing.facets)
     rest = batch.status != Status.SOLVED  # nothing to solve: these rows keep their velocity and their status
     found.v[rest] = batch.v[rest][:, None]
     found.v[batch.status == Status.REFUSED] = np.nan
@@ -58,7 +58,7 @@ def finished(
         found.status,
         found.residual,
         found.error,
-        settings,
+        drawing.record(),
         stored=None if joule is None else found.work[:, :, 0] * joule,
         returned=None if joule is None else found.work[:, :, 1] * joule,
         replay=replay,

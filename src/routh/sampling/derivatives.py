@@ -15,15 +15,15 @@ one-sided samples at a change of piece (`pull_beside`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from routh.base.status import Status
-from routh.base.validation import Array, Options, choice, count_that_fits, real, real_array
+from routh.base.validation import Array, choice, count_that_fits, real, real_array
 from routh.kernels.common.arrays import Draw, as_rows, prepared
-from routh.kernels.events import TOLERANCE, Rates
+from routh.kernels.events import Rates
 from routh.kernels.gradients.pullback import frames_of, raise_cotangents
 from routh.kernels.gradients.run import MU, RESTITUTION, TANGENTS, Bars, J, M, Task, run
 from routh.problem.batch import ImpactBatch
@@ -32,7 +32,7 @@ from routh.problem.impact import ImpactProblem
 from routh.problem.rows import Problems
 from routh.sampling.batch import BatchOutcomes
 from routh.sampling.outcomes import DATA, Outcomes
-from routh.sampling.settings import keys_of, redraw
+from routh.sampling.settings import ByEvents, drawn_by, keys_of
 
 #: Samples that come nearer than this to a change of piece are told to be one-sided. Without units.
 NEAR = 1e-9
@@ -107,10 +107,9 @@ def differentiate(
     keys: np.ndarray | None = None,
 ) -> Task:
     """Draw the samples again and go through them backwards."""
-    problem, settings = outcomes.problem, outcomes.settings
-    draw, rates = redraw(settings, len(outcomes), "jacobian", rates, keys)
-    first = np.zeros(1, dtype=np.int64)
-    return run_rows(as_rows(problem), first, draw, cotangents[None], wrt, settings, rates, threads)
+    drawing = replace(drawn_by(outcomes.settings, "jacobian", rates), threads=threads)
+    first, draw = np.zeros(1, dtype=np.int64), drawing.draws(len(outcomes), keys)
+    return run_rows(as_rows(outcomes.problem), first, draw, cotangents[None], wrt, drawing)
 
 
 def run_rows(
@@ -119,9 +118,7 @@ def run_rows(
     draw: Draw,
     cotangents: Array,
     wrt: Sequence[str],
-    settings: Options,
-    rates: Rates,
-    threads: int | None,
+    drawing: ByEvents,
 ) -> Task:
     """The samples of problems of one size, without padding; in space with restitution all of them or none.
 
@@ -141,7 +138,7 @@ def run_rows(
     task = Task(
         frames,
         numbers,
-        facet_directions(nt, settings.get("facets") if nt == 2 else None),
+        facet_directions(nt, drawing.facets if nt == 2 else None),
         raise_cotangents(cotangents, frames, inverse),
         wanted,
         _empty_bars({name: (items if name in asked else 0, k, *shape) for name, shape in shapes.items()}),
@@ -152,8 +149,8 @@ def run_rows(
         np.zeros(items, dtype=np.int64),
         np.zeros(items, dtype=np.uint64),
     )
-    polygon = settings.get("friction", "cone") == "polyhedral"
-    run(rows, draw, task, polygon, rates if callable(rates) else None, threads)
+    polygon, rates = drawing.friction == "polyhedral", drawing.rates
+    run(rows, draw, task, polygon, rates if callable(rates) else None, drawing.threads)
     return task
 
 
@@ -184,12 +181,12 @@ def pull_batch(
     wrt = checked(wrt, near)
     batch, n = outcomes.batch, outcomes.status.shape[1]
     found = _empty(batch, n, cotangents, wrt)
+    drawing = replace(drawn_by(outcomes.settings, "jacobian", rates), threads=threads)
     for rows in _groups(batch):
         nv = int(batch.size[rows[0], 0])
-        draw, drawn_by = redraw(outcomes.settings, n, "jacobian", rates, None)
         problems, slots = _without_padding(batch, rows)
         given = np.ascontiguousarray(cotangents[rows][..., :nv])
-        task = run_rows(problems, rows, draw, given, wrt, outcomes.settings, drawn_by, threads)
+        task = run_rows(problems, rows, drawing.draws(n), given, wrt, drawing)
         forget_lost(task, outcomes.v[rows][..., :nv].reshape(-1, nv), problems.M)
         for name, array in named(task, wrt, near).items():
             values = array.reshape(len(rows), n, *array.shape[1:])
@@ -280,17 +277,13 @@ class Beside:
     problem: ImpactProblem
     v: Array  # (n, nv) velocities after of the samples themselves
     side: Array  # (nv,) of the length of the speed
-    settings: Options
-    rates: Rates | None
-    threads: int | None
+    drawing: ByEvents
 
     def task(self, keys: np.ndarray, cotangents: Array, wrt: Sequence[str]) -> Task:
         """Draw the samples with these keys, and differentiate them."""
         moved = self.problem.replace(v=self.problem.v + _AWAY * self.side)
-        draw, rates = redraw(self.settings, len(keys), "jacobian", self.rates, keys)
-        first = np.zeros(1, dtype=np.int64)
-        options = (wrt, self.settings, rates, self.threads)
-        return run_rows(as_rows(moved), first, draw, cotangents[None], *options)
+        first, draw = np.zeros(1, dtype=np.int64), self.drawing.draws(len(keys), keys)
+        return run_rows(as_rows(moved), first, draw, cotangents[None], wrt, self.drawing)
 
     def distances(self, keys: np.ndarray, rows: np.ndarray) -> Array:
         """How far the outcomes with these keys are from some of the samples; infinite where there is none."""
@@ -350,19 +343,19 @@ def pull_beside(
     size = float(np.linalg.norm(along @ problem.cholesky))
     if not size > 0.0:
         raise ValueError("side: got zeros; wanted a change of velocity that is not zero")
-    tolerance = float(outcomes.settings.get("tolerance", TOLERANCE))
-    curved = problem.nt == 2 and outcomes.settings.get("friction", "cone") == "cone"
-    if curved and tolerance > _EXACT:  # samples to the side could not be told from others
+    drawing = replace(drawn_by(outcomes.settings, "jacobian", rates), threads=threads)
+    curved = problem.nt == 2 and drawing.friction == "cone"
+    if curved and drawing.tolerance > _EXACT:  # samples to the side could not be told from others
         raise ValueError(
-            f"side: the samples were drawn with tolerance={tolerance:g}; with the true cone in space wanted "
-            f"{_EXACT:g} or less"
+            f"side: the samples were drawn with tolerance={drawing.tolerance:g}; with the true cone "
+            f"in space wanted {_EXACT:g} or less"
         )
     found["to_side"] = np.zeros(len(outcomes), dtype=bool)
     rows = np.flatnonzero(found["one_sided"] & (outcomes.status == Status.SOLVED))
     if len(rows) == 0:
         return
     unit = along * (problem.scaling.speed / size)
-    beside = Beside(problem, outcomes.v[rows], unit, outcomes.settings, rates, threads)
+    beside = Beside(problem, outcomes.v[rows], unit, drawing)
     followed, good = beside.follow(keys_of(outcomes, rows, keys))
     if not good.any():
         return

@@ -18,35 +18,32 @@ from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
 from routh.problem.impact import ImpactProblem
 from routh.sampling.outcomes import _ARRAYS, _OPTIONAL, DATA, Outcomes, with_jams
-from routh.sampling.settings import keys_of, make_settings, redraw
+from routh.sampling.settings import ByEvents, drawn_by, keys_of
 
 if TYPE_CHECKING:
     from routh.sampling.batch import BatchOutcomes
 
 
-def event_outcomes(problem: ImpactProblem, n: int, settings: Options, **options: Any) -> Outcomes:
-    """Samples of one problem as `Outcomes`; ``settings`` are those of `make_settings`."""
-    draw = make_settings(n, **settings)
-    rates = settings.get("rates", "mixed")
-    out = event_samples(make_rows([problem]), draw, rates=rates, **options)
+def event_outcomes(problem: ImpactProblem, n: int, drawing: ByEvents) -> Outcomes:
+    """Samples of one problem."""
+    told = drawing.kernel_options(problem.nt)
+    out = event_samples(make_rows([problem]), drawing.draws(n), budget=drawing.budget, **told)
     elastic = out.work.shape[3] > 0
     joule = problem.scaling.speed**2 if elastic else 0.0
-    told = {name: value for name, value in settings.items() if name != "keys"}
-    told["rates"] = getattr(rates, "__name__", rates)
-    found = Outcomes(
+    outcomes = Outcomes(
         problem,
         out.v[0],
         out.impulse[0],
         out.events[0],
         out.status[0],
         out.residual[0],
-        settings={"method": "events", **{name: options.get(name) for name in ("friction", "facets")}, **told},
+        settings=drawing.record(),
         stored=out.work[0, :, 0] * joule if elastic else None,
         returned=out.work[0, :, 1] * joule if elastic else None,
-        error=out.error[0] if problem.nt == 2 and options.get("friction", "cone") == "cone" else None,
-        replay=Again(rates, settings.get("keys")),
+        error=out.error[0] if problem.nt == 2 and drawing.friction == "cone" else None,
+        replay=Again(drawing.rates),
     )
-    return with_jams(found)
+    return with_jams(outcomes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +63,11 @@ class Again:
         """Derivatives of the samples, see `sampling.derivatives.pull`; those to one side where asked."""
         from routh.sampling.derivatives import checked, pull, pull_beside
 
-        drawn_by: Options = {"rates": self.rates, "keys": self.keys}
-        found = pull(outcomes, cotangents, **options, **drawn_by)
+        again: Options = {"rates": self.rates, "keys": self.keys}
+        found = pull(outcomes, cotangents, **options, **again)
         if side is not None:
             wrt, threads = checked(options.get("wrt", DATA)), options.get("threads")
-            pull_beside(outcomes, cotangents, side, found, wrt=wrt, threads=threads, **drawn_by)
+            pull_beside(outcomes, cotangents, side, found, wrt=wrt, threads=threads, **again)
         return found
 
     def pull_batch(self, outcomes: BatchOutcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
@@ -87,12 +84,12 @@ def path_of(
 
     ``rates``: the function that drew the rates, where it was one. ``keys``: those of the events, where given.
     """
-    problem, settings = outcomes.problem, outcomes.settings
+    problem = outcomes.problem
     index = integer("sample", sample, at_least=0, at_most=len(outcomes) - 1)
-    draw, rates = redraw(settings, len(outcomes), "path", rates, keys)
-    friction, facets = settings.get("friction", "cone"), settings.get("facets")
-    scaled = scaled_pieces(make_rows([problem]), draw, index, friction=friction, facets=facets, rates=rates)
-    return piecewise_path(problem, scaled, friction)
+    drawing = drawn_by(outcomes.settings, "path", rates)
+    how: Options = {name: getattr(drawing, name) for name in ("friction", "facets", "rates")}
+    scaled = scaled_pieces(make_rows([problem]), drawing.draws(len(outcomes), keys), index, **how)
+    return piecewise_path(problem, scaled, drawing.friction)
 
 
 def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:

@@ -11,7 +11,7 @@ linear program (`routh.sampling.status_sequences`) and joins the samples.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
 from routh.problem.impact import ENERGETIC, ImpactProblem, no_impact
 from routh.sampling.events import Again
 from routh.sampling.outcomes import Outcomes
-from routh.sampling.settings import make_settings
+from routh.sampling.settings import ByEvents
 from routh.sampling.status_sequences import Polisher, Walk, climb
 
 EVENTS = 48  # events of a sample that have keys of their own; later ones draw by seed and sample
@@ -150,7 +150,8 @@ def fill(
     integer("batch", batch, at_least=1)
     integer("climbs", climbs, at_least=0)
     integer("seed", seed, at_least=0)
-    options: Options = {"friction": friction, "facets": facets, "threads": threads}
+    told: Options = {"friction": friction, "facets": facets, "threads": threads}
+    drawing = ByEvents(seed=seed, hypothesis=hypothesis, **told)
     if isinstance(directions, int):
         wanted = watched = watch_directions(problem, directions)
     else:
@@ -159,7 +160,7 @@ def fill(
         if not len(wanted) or not np.all(np.any(wanted, axis=1)):
             raise ValueError("directions: got none, or one that is zero; wanted directions that are not")
         watched = np.vstack([wanted, -wanted])
-    search = _Search(problem, watched, {"seed": seed, "hypothesis": hypothesis}, options)
+    search = _Search(problem, watched, drawing)
     if climbs and search.polisher is None:
         raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
     support: list[Array] = []
@@ -201,16 +202,15 @@ def watch_directions(problem: ImpactProblem, count: int) -> Array:
 class _Search:
     """The samples drawn so far, how far they reach, and the keys that are worth a change."""
 
-    def __init__(self, problem: ImpactProblem, rows: Array, settings: Options, options: Options) -> None:
-        self.problem, self.settings, self.options = problem, settings, options
-        self.cone = {name: options[name] for name in ("friction", "facets")}
+    def __init__(self, problem: ImpactProblem, rows: Array, drawing: ByEvents) -> None:
+        self.problem = problem
         self.rows = rows  # directions in opposite pairs, (k, nv)
-        self.rng = np.random.default_rng(settings["seed"])
+        self.rng = np.random.default_rng(drawing.seed)
         # samples that reach farthest in more directions than are watched: these keep more kinds of them
         self.herd = Herd(np.vstack([self.rows, watch_directions(problem, _BREEDERS)]), self.rng)
         straight = problem.nt == 1 and not np.any(problem.restitution > 0.0)
-        if straight:
-            self.settings = {"persistence": _PERSISTENCE, **settings}
+        self.drawing = replace(drawing, persistence=_PERSISTENCE) if straight else drawing
+        self.how = drawing.kernel_options(problem.nt)
         self.polisher = Polisher(problem) if straight else None
         self.reached = np.full(len(rows), -np.inf)  # by all samples, in the watched directions
         self._prepared = make_rows([problem])
@@ -223,8 +223,8 @@ class _Search:
     def draw(self, size: int, budget: float | None = None) -> None:
         """A round of ``size`` samples."""
         keys = self.herd.children(size)
-        settings = make_settings(size, row=len(self._rounds), keys=keys, **self.settings)
-        out = event_samples(self._prepared, settings, budget=budget, **self.options)
+        draw = replace(self.drawing, row=len(self._rounds)).draws(size, keys)
+        out = event_samples(self._prepared, draw, budget=budget, **self.how)
         self._rounds.append((out, keys))
         ended = np.flatnonzero(out.status[0] <= Status.NO_IMPACT)  # SOLVED comes before it
         self.herd.learn(keys[ended], out.v[0, ended], out.events[0, ended])
@@ -265,7 +265,7 @@ class _Search:
         drawn = len(self) - len(self._walks)
         if sample >= drawn:
             return self._walks[sample - drawn].path
-        return piecewise_path(self.problem, self._pieces(sample), self.options["friction"])
+        return piecewise_path(self.problem, self._pieces(sample), self.drawing.friction)
 
     def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
         """Derivatives of all samples, see `routh.sampling.derivatives.pull`; NaN for those of programs."""
@@ -275,8 +275,7 @@ class _Search:
         for row, (out, keys) in enumerate(self._rounds):
             stop = start + len(keys)
             arrays = (out.v[0], out.impulse[0], out.events[0], out.status[0], out.residual[0])
-            told = {"method": "events", "row": row, **self.settings, **self.cone}
-            drawn = Outcomes(self.problem, *arrays, settings=told)
+            drawn = Outcomes(self.problem, *arrays, settings=replace(self.drawing, row=row).record())
             given = cotangents if len(cotangents) == 1 else cotangents[start:stop]
             parts.append(Again(keys=keys).pull(drawn, given, **options))
             start = stop
@@ -302,10 +301,10 @@ class _Search:
             np.append(found["events"], [len(walk.pieces) for walk in walks]).astype(np.int32),
             np.append(found["status"], [Status.SOLVED] * k).astype(np.int8),
             np.append(found["residual"], [walk.residual for walk in walks]),
-            settings={"method": "fill", "tolerance": tolerance, **self.settings, **self.cone},
+            settings={**self.drawing.record(), "method": "fill", "tolerance": tolerance},
             stored=None if joule is None else found["work"][:, 0] * joule,
             returned=None if joule is None else found["work"][:, 1] * joule,
-            error=found["error"] if problem.nt == 2 and self.options["friction"] == "cone" else None,
+            error=found["error"] if problem.nt == 2 and self.drawing.friction == "cone" else None,
             replay=self,
         )
 
@@ -329,8 +328,9 @@ class _Search:
             sample -= len(self._rounds[row][1])
             row += 1
         keys = self._rounds[row][1]
-        settings = make_settings(len(keys), row=row, keys=keys, **self.settings)
-        return scaled_pieces(self._prepared, settings, sample, **self.cone)
+        draw = replace(self.drawing, row=row).draws(len(keys), keys)
+        cone: Options = {name: self.how[name] for name in ("friction", "facets")}
+        return scaled_pieces(self._prepared, draw, sample, **cone)
 
     def _walk(self, sample: int) -> Walk:
         assert self.polisher is not None

@@ -1,6 +1,9 @@
-"""The settings with which samples are drawn by events, and with which they are drawn again."""
+"""How samples are drawn, as one object that is checked once and passed on; and how they are drawn again."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -13,47 +16,103 @@ from routh.sampling.outcomes import Outcomes
 
 _ROOM = 64  # keys beyond the pieces of the longest sample: pieces that were broken off have some too
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
+_OF_THE_MACHINE = ("device", "threads", "budget")  # which change no sample
 
 
-def make_settings(
-    n: int,
-    *,
-    rates: Rates = "mixed",
-    persistence: float | None = None,
-    seed: int = 0,
-    row: int = 0,
-    hypothesis: str = "energetic",
-    tolerance: float = TOLERANCE,
-    keys: np.ndarray | None = None,
-) -> Draw:
-    """The checked settings of one call."""
-    if not callable(rates):
-        choice("rates", rates, RATES)
-    return make_draw(
-        integer("n", n, at_least=1),
-        seed=integer("seed", seed, at_least=0, at_most=2**64 - 1),
-        row=integer("row", row, at_least=0, at_most=2**32 - 1),
-        rates=CUSTOM if callable(rates) else RATES.index(str(rates)),
-        persistence=0.0 if persistence is None else real("persistence", persistence, above=0.0, at_most=1.0),
-        poisson=choice("hypothesis", hypothesis, (ENERGETIC, POISSON)) == POISSON,
-        tolerance=real("tolerance", tolerance, above=0.0),
-        keys=keys,
-    )
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """What every sampler is told; see `routh.sample` for what it means."""
+
+    seed: int = 0
+    row: int = 0
+    friction: str = "cone"
+    facets: int | None = None
+    device: str = "cpu"
+    threads: int | None = None
+    budget: float | None = None
+
+    method: ClassVar[str]  # as `Outcomes.settings` names it
+
+    def __post_init__(self) -> None:
+        integer("seed", self.seed, at_least=0, at_most=2**64 - 1)
+        integer("row", self.row, at_least=0, at_most=2**32 - 1)
+        choice("device", self.device, ("cpu", "cuda"))
+        if self.threads is not None:
+            integer("threads", self.threads, at_least=1)
+            if self.device != "cpu":
+                raise ValueError(
+                    f"threads: got {self.threads} with device {self.device!r}; wanted threads with 'cpu' only"
+                )
+        if self.budget is not None:
+            real("budget", self.budget, above=0.0)
+
+    def record(self) -> Options:
+        """What the samples depend on, as `Outcomes.settings` keeps it: numbers and words."""
+        names = [field.name for field in fields(self) if field.name not in _OF_THE_MACHINE]
+        return {"method": self.method, **{name: getattr(self, name) for name in names}}
+
+    @classmethod
+    def of(cls, record: Options, **changes: object) -> Self:
+        """The drawing that a record tells, with changes."""
+        told = {field.name: record[field.name] for field in fields(cls) if field.name in record}
+        return cls(**{**told, **changes})
 
 
-def redraw(
-    settings: Options, n: int, what: str, rates: Rates | None, keys: np.ndarray | None
-) -> tuple[Draw, Rates]:
-    """The settings with which n samples were drawn, for ``what`` draws them again, and their rates."""
-    method = settings.get("method", "algorithm1")
+@dataclass(frozen=True, kw_only=True)
+class ByEvents(Drawing):
+    """How samples are drawn by events, see `routh.sample`."""
+
+    rates: Rates = "mixed"
+    persistence: float | None = None
+    tolerance: float = TOLERANCE
+    hypothesis: str = ENERGETIC
+
+    method = "events"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.rates):
+            choice("rates", self.rates, RATES)
+        if self.persistence is not None:
+            real("persistence", self.persistence, above=0.0, at_most=1.0)
+        real("tolerance", self.tolerance, above=0.0)
+        choice("hypothesis", self.hypothesis, (ENERGETIC, POISSON))
+
+    def record(self) -> Options:
+        """Of a function that draws the rates, its name."""
+        return {**super().record(), "rates": getattr(self.rates, "__name__", self.rates)}
+
+    def draws(self, n: int, keys: np.ndarray | None = None) -> Draw:
+        """The same for kernels that draw ``n`` samples; ``keys``: of the events of the first ones."""
+        return make_draw(
+            integer("n", n, at_least=1),
+            seed=self.seed,
+            row=self.row,
+            rates=CUSTOM if callable(self.rates) else RATES.index(str(self.rates)),
+            persistence=0.0 if self.persistence is None else self.persistence,
+            poisson=self.hypothesis == POISSON,
+            tolerance=self.tolerance,
+            keys=keys,
+        )
+
+    def kernel_options(self, nt: int) -> Options:
+        """What `routh.kernels.events` is told beside the draw, but ``budget``, of which there may be less."""
+        facets = self.facets if nt == 2 else None  # a batch may have problems of both kinds
+        return {"friction": self.friction, "facets": facets, "threads": self.threads, "rates": self.rates}
+
+
+def drawn_by(record: Options, what: str, rates: Rates | None = None) -> ByEvents:
+    """How samples with this record were drawn, for ``what`` draws them again.
+
+    ``rates``: the function that drew the rates, where it was one.
+    """
+    method = record.get("method", "algorithm1")
     if method != "events":
         raise ValueError(f"{what}: the samples were drawn by {method!r}; wanted 'events'")
-    rates = settings.get("rates", "mixed") if rates is None else rates
-    if not callable(rates) and rates not in RATES:
-        raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
-    names = ("persistence", "seed", "row", "hypothesis", "tolerance")
-    given = {name: settings[name] for name in names if name in settings}
-    return make_settings(n, rates=rates, **given, keys=keys), rates
+    told = record.get("rates", "mixed") if rates is None else rates
+    if not callable(told) and told not in RATES:
+        raise ValueError(f"rates: got the name {told!r} of the function that drew them; wanted the function")
+    return ByEvents.of(record, rates=told)
 
 
 def keys_of(outcomes: Outcomes, samples: np.ndarray, given: np.ndarray | None) -> np.ndarray:

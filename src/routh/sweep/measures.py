@@ -268,7 +268,7 @@ def _drawn(
     *,
     friction: str = "cone",
     device: str = "cpu",
-    rates: str | None = None,
+    rates: str = "mixed",
 ) -> Iterator[tuple[np.ndarray, np.ndarray, BatchOutcomes]]:
     """Outcomes in batches that fit the memory: places in ``problems``, their rows of the batch, the batch.
 

@@ -18,7 +18,7 @@ from routh.problem.termination import terminates
 from routh.reproduce.checks import draws
 from routh.reproduce.hp19 import wall_on_floor
 from routh.reproduce.verdicts import Finding, impossible, works
-from routh.sampling import sample
+from routh.sampling import sample, sample_by_steps
 
 SEPARATES, STICKS, _ = ContactMode
 
@@ -63,7 +63,7 @@ def strict_dissipation() -> Finding:
 def jammed_but_ending() -> Finding:
     """Facing walls without friction, a cone that is not pointed: impulses of samples and the bound."""
     found = terminates(_channel())
-    spent = sample(_channel(), 64, step=0.3, method="algorithm1").impulse[:, :, 0].sum(axis=1)
+    spent = sample_by_steps(_channel(), 64, step=0.3).impulse[:, :, 0].sum(axis=1)
     jammed = pointedness(_channel()).jammed
     numbers = {"cone pointed": "no" if jammed else "yes", "largest impulse (N s)": float(spent.max())}
     return works(

@@ -23,7 +23,7 @@ from routh.reproduce.kelvin_voigt import KelvinVoigt
 from routh.reproduce.sampled import any_solution, distances, joined, unequal_steps
 from routh.reproduce.statements import CHECKS
 from routh.reproduce.verdicts import Finding, StatementVerdict, refuted, works
-from routh.sampling import Outcomes, sample
+from routh.sampling import Outcomes, sample, sample_by_steps
 from routh.sampling.path_residual import path_residual
 
 
@@ -32,7 +32,7 @@ def _wide(name: str) -> Outcomes:
     """Samples with the paper's step, with unequal steps and with any solution of a step."""
     system, problem = systems.get(name), systems.impact(name)
     step = system.paper.step or 1.0
-    parts = [sample(problem, 2**13, step=step, method="algorithm1")]
+    parts = [sample_by_steps(problem, 2**13, step=step)]
     if problem.nc == 2:
         parts.append(unequal_steps(problem, 256, step, Settings()))
         parts.append(any_solution(problem, 25, step=np.full(2, step), seed=1))
@@ -195,7 +195,7 @@ def compliant_tilted() -> Finding:
     """The largest separation over 11 angles to 0.01 degrees beyond the set's end, and by how much."""
     system, problem = systems.get("rocking-block"), systems.impact("rocking-block")
     tilted = np.array(tilt_sweep(system, ANGLES[::5]))
-    known = sample(problem, 2**12, step=0.3, method="algorithm1").v
+    known = sample_by_steps(problem, 2**12, step=0.3).v
     reach = float((tilted @ problem.Jn.T).max())
     end = max(float((problem.Jn @ result.v).max()) for result in sequences(problem).values())
     numbers = {"largest separation (m/s)": reach, "the set's end (m/s)": end}

@@ -16,7 +16,7 @@ from routh.problem.termination import terminates
 from routh.reproduce import theory
 from routh.reproduce.checks import draws
 from routh.reproduce.verdicts import Finding, works
-from routh.sampling import Outcomes, sample
+from routh.sampling import Outcomes, sample, sample_by_steps
 from routh.systems.hp23 import block
 
 _POINTED = ("rocking-block", "compass-gait", "box-wall")
@@ -131,7 +131,7 @@ def one_contact_is_rouths_method() -> Finding:
 
 
 def _drawn(problem: ImpactProblem, n: int = 16, seed: int = 0) -> Outcomes:
-    return sample(problem, n, method="events", threads=1, seed=seed)
+    return sample(problem, n, threads=1, seed=seed)
 
 
 def theorem_1() -> Finding:
@@ -225,7 +225,7 @@ def pointed_cones_end() -> Finding:
     for name in _POINTED:
         problem = systems.impact(name)
         found = terminates(problem)
-        spent = sample(problem, 64, step=0.1, method="algorithm1").impulse[:, :, 0].sum(axis=1)
+        spent = sample_by_steps(problem, 64, step=0.1).impulse[:, :, 0].sum(axis=1)
         shares[name] = float(spent.max() / found.impulse_bound) if found.answer == "proved" else np.inf
     return works(
         max(shares.values()) <= 1.0, {f"{name}: largest over the bound": x for name, x in shares.items()}

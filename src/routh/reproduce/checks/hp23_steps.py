@@ -16,7 +16,7 @@ from routh.reproduce.checks import draws
 from routh.reproduce.hp23 import EPSILON, NET, STEPS, TABLE_3
 from routh.reproduce.unique import lipschitz_constant, uniqueness
 from routh.reproduce.verdicts import Finding, explained, refuted, unsettled, works
-from routh.sampling import sample
+from routh.sampling import sample, sample_by_steps
 from routh.sampling.algorithm1 import psi
 from routh.step import PolyhedralStep
 from routh.systems.catalogue import CATALOGUE
@@ -108,7 +108,7 @@ def theorem_8() -> Finding:
         system = systems.get(name)
         problem, step = systems.impact(name), system.paper.step or 0.3
         bound = theory.termination_bound(problem, step=step, probability=0.999)
-        most = int(sample(problem, 4096, step=step, method="algorithm1").steps.max())
+        most = int(sample_by_steps(problem, 4096, step=step).steps.max())
         over += most > bound
         told[name] = f"{most} of {bound:g}"
     return works(over == 0, {f"{name}: most steps, and the bound": text for name, text in told.items()})
@@ -243,7 +243,7 @@ def finite_steps_leave_the_set() -> Finding:
     told: dict[str, float | str] = {"exact set": exact.status.name}
     farthest = []
     for step in (1.0, 0.03, 0.003):
-        drawn = sample(exact.problem, 2**13, step=step, method="algorithm1", max_steps=4000)
+        drawn = sample_by_steps(exact.problem, 2**13, step=step, max_steps=4000)
         away = exact.outer.violation(drawn.v[drawn.solved])
         farthest.append(float(away.max()))
         told[f"step {step:g} N s: farthest outside (share of the speed)"] = farthest[-1]
@@ -258,7 +258,7 @@ def _counts(names: tuple[str, ...]) -> dict[str, float]:
     counts = {}
     for name in names:
         step = systems.get(name).paper.step
-        counts[name] = float(sample(systems.impact(name), 2**13, step=step, method="algorithm1").steps.mean())
+        counts[name] = float(sample_by_steps(systems.impact(name), 2**13, step=step).steps.mean())
     return counts
 
 
@@ -320,7 +320,7 @@ def disks_mass() -> Finding:
     """The largest separation of the disks' samples with 1 kg and with 5 kg, at the paper's step."""
     reach = {}
     for name in ("disk-stack", "disk-stack-5kg"):
-        drawn = sample(systems.impact(name), 2**12, step=systems.get(name).paper.step, method="algorithm1")
+        drawn = sample_by_steps(systems.impact(name), 2**12, step=systems.get(name).paper.step)
         reach[name] = float(drawn.contact_velocity[drawn.solved][:, :, 0].max())
         reach[f"{name}: LCPs"] = float(drawn.steps.mean())
     numbers = {
