@@ -287,7 +287,6 @@ def test_nothing_approaches():
         ({"row": -1}, "row"),
         ({"tolerance": 0.0}, "tolerance"),
         ({"device": "tpu"}, "device"),
-        ({"facets": 8}, "facets"),
     ],
 )
 def test_options_that_cannot_be_honoured_raise(options, message):
