@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.status import InputError
 from routh.base.validation import Array, choice, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
 from routh.constraints.friction import SEPARATES, SLIDES, STICKS, ModeRows
@@ -364,7 +365,7 @@ def differentiate(forces: ConstraintForces) -> Derivative:
     slope of the first velocity after the step with the stiffnesses of the first constraint.
     """
     if forces.method != "energy":
-        raise ValueError(f"forces: got those of the method {forces.method!r}; wanted those of `solve`")
+        raise InputError("forces", got=f"those of the method {forces.method!r}", wanted="those of `solve`")
     return Derivative(forces, linearise(forces))
 
 
@@ -374,7 +375,7 @@ def _given(
     if parts is None:
         return [np.zeros(shape) for shape in shapes]
     if len(parts) != len(shapes):
-        raise ValueError(f"{field}: got {len(parts)} arrays; wanted {len(shapes)}, one per constraint")
+        raise InputError(field, got=f"{len(parts)} arrays", wanted=f"{len(shapes)}, one per constraint")
     return [
         np.zeros(shape)
         if part is None
@@ -391,7 +392,7 @@ def _named(forces: ConstraintForces, gradient: SystemGradient, name: str) -> Arr
         if item.name == owner and part in (*found.numbers, *found.outer):
             return np.asarray(getattr(found, part))
     names = ", ".join(repr(item.name) for item in forces.system.constraints)
-    raise ValueError(f"wrt: got {name!r}; wanted one of {_FIELDS} or 'constraint.field' of {names}")
+    raise InputError("wrt", got=repr(name), wanted=f"one of {_FIELDS} or 'constraint.field' of {names}")
 
 
 # Mass, forces and Jacobians depend smoothly on the state: their derivatives are differences of the model's

@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real
 from routh.problem.impact import ImpactProblem
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
@@ -394,9 +394,9 @@ def lipschitz_constant(problem: ImpactProblem) -> float:
     bounds the step's pieces, and not what a change of solution does.
     """
     if problem.nt != 1:
-        raise ValueError("problem: is in space; wanted a planar one")
+        raise InputError("problem", wrong="is in space", wanted="a planar one")
     if problem.nc > MOST_CONTACTS:
-        raise ValueError(f"problem: has {problem.nc} contacts; wanted at most {MOST_CONTACTS}")
+        raise InputError("problem", wrong=f"has {problem.nc} contacts", wanted=f"at most {MOST_CONTACTS}")
     each = [modes_of(not mu > 0.0) for mu in problem.mu]
     return max(_norm(problem, modes) for modes in product(*each))
 

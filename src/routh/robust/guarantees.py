@@ -9,7 +9,7 @@ from typing import Unpack, overload
 
 import numpy as np
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import integer, real
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
@@ -112,15 +112,15 @@ def holds(
     options : of `worst_case`.
     """
     if not conditions:
-        raise ValueError("conditions: got none; wanted at least one")
+        raise InputError("conditions", got="none", wanted="at least one")
     limits: dict[str, float] = {}
     objectives: dict[str, Wanted] = {}
     either: dict[str, WorstCase] = {}
     for name, given in conditions.items():
         if isinstance(name, tuple):
             if isinstance(given, tuple) or not isinstance(problem, ImpactProblem):
-                raise ValueError(
-                    f"conditions[{name!r}]: wanted a speed (m/s) for a single problem, not a batch"
+                raise InputError(
+                    f"conditions[{name!r}]", wanted="a speed (m/s) for a single problem, not a batch"
                 )
             words = " or ".join(name)
             limits[words] = real(f"conditions[{name!r}]", given)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import features
 from routh.base.rng import uniforms
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.algorithm1.sampling import run, run_rows
 from routh.kernels.algorithm1.work import Draw, Samples
@@ -154,9 +154,10 @@ def draw_again(
 def refuse_restitution(restitution: Array) -> None:
     """Raise where Algorithm 1 is given some, (..., nc): the paper has none."""
     if np.any(restitution > 0.0):
-        raise ValueError(
-            f"restitution: got {restitution.max():g} with method 'algorithm1', which is inelastic; wanted 0 "
-            "at every contact, or method='events'"
+        raise InputError(
+            "restitution",
+            got=f"{restitution.max():g} with method 'algorithm1', which is inelastic",
+            wanted="0 at every contact, or method='events'",
         )
 
 
@@ -195,8 +196,8 @@ def approximate(
     sizes = impulse_step(problem, step)
     bound = float(sizes.min())
     if not 0.0 < real("epsilon", epsilon) < bound:
-        raise ValueError(
-            f"epsilon: got {epsilon}; wanted a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
+        raise InputError(
+            "epsilon", got=epsilon, wanted=f"a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
         )
     friction = "polyhedral"  # psi is a property of the facets
     first = sample(
@@ -254,7 +255,7 @@ def sample_batch(
     """
     refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
     if choice("points", points, ("random", "sobol")) == "sobol":
-        raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
+        raise InputError("points", got="'sobol' with a batch", wanted="'random', or one problem at a time")
     draw = Draw(
         integer("n", n, at_least=1),
         integer("row", row, at_least=0, at_most=2**32 - 1),
@@ -294,7 +295,7 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
         return np.empty((0, nc))
     given = real_array("step", step, [(), (nc,), (rows, nc)], f"a number, shape ({nc},) or ({rows}, {nc})")
     if not np.all(given > 0.0):
-        raise ValueError(f"step: got {given.min()}; wanted positive impulses (N s)")
+        raise InputError("step", got=given.min(), wanted="positive impulses (N s)")
     return np.array(np.broadcast_to(given, (1, nc) if given.ndim < 2 else (rows, nc)))
 
 

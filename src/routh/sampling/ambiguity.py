@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.status import InputError
 from routh.base.validation import Array, integer, real_array
 from routh.problem.impact import ImpactProblem
 
@@ -280,7 +281,7 @@ def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
     along = as_functional(outcomes.problem, direction)
     rows = np.flatnonzero(outcomes.solved)
     if rows.size == 0:
-        raise ValueError("outcomes: no sample is solved; wanted at least one outcome")
+        raise InputError("outcomes", wrong="no sample is solved", wanted="at least one outcome")
     values = outcomes.v[rows] @ along
     best = int(rows[int(np.argmax(values))])
     return Extreme(best, outcomes.v[best], outcomes.impulse[best], float(values.max()), along)
@@ -299,7 +300,7 @@ def as_functional(problem: ImpactProblem, direction: Direction) -> Array:
         "direction", cast("ArrayLike", direction), [(problem.nv,)], f"shape ({problem.nv},) or a contact"
     )
     if not np.any(along):
-        raise ValueError("direction: got zeros; wanted a direction that is not zero")
+        raise InputError("direction", got="zeros", wanted="a direction that is not zero")
     return along
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, choice, count_that_fits, real, real_array
 from routh.kernels.common.arrays import Draw, as_rows, prepared
 from routh.kernels.events import TOLERANCE, Rates
@@ -349,13 +349,16 @@ def pull_beside(
     along = real_array("side", side, [(problem.nv,)], f"shape ({problem.nv},)")
     size = float(np.linalg.norm(along @ problem.cholesky))
     if not size > 0.0:
-        raise ValueError("side: got zeros; wanted a change of velocity that is not zero")
+        raise InputError("side", got="zeros", wanted="a change of velocity that is not zero")
     tolerance = float(outcomes.settings.get("tolerance", TOLERANCE))
     curved = problem.nt == 2 and outcomes.settings.get("friction", "cone") == "cone"
     if curved and tolerance > _EXACT:  # samples to the side could not be told from others
-        raise ValueError(
-            f"side: the samples were drawn with tolerance={tolerance:g}; with the true cone in space wanted "
-            f"{_EXACT:g} or less"
+        raise InputError(
+            "side",
+            wrong=(
+                f"the samples were drawn with tolerance={tolerance:g}; with the true cone in "
+                f"space wanted {_EXACT:g} or less"
+            ),
         )
     found["to_side"] = np.zeros(len(outcomes), dtype=bool)
     rows = np.flatnonzero(found["one_sided"] & (outcomes.status == Status.SOLVED))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 from numpy.typing import ArrayLike
 
 from routh.base import features
+from routh.base.status import InputError
 from routh.base.validation import Options, choice, count_that_fits, integer, real
 from routh.problem.batch import ImpactBatch
 from routh.problem.friction import uses_true_cone
@@ -104,14 +105,16 @@ def sample(
     if threads is not None:
         integer("threads", threads, at_least=1)
         if device != "cpu":
-            raise ValueError(f"threads: got {threads} with device {device!r}; wanted threads with 'cpu' only")
+            raise InputError(
+                "threads", got=f"{threads} with device {device!r}", wanted="threads with 'cpu' only"
+            )
     if budget is not None:
         real("budget", budget, above=0.0)
     paper: Options = {"step": step, "max_steps": max_steps, "points": points}
     events: Options = {"rates": rates, "persistence": persistence, "tolerance": tolerance}
     for name, value in (events if method == "algorithm1" else paper).items():
         if value is not None:
-            raise ValueError(f"{name}: got {value!r} with method {method!r}, which has no such option")
+            raise InputError(name, got=f"{value!r} with method {method!r}, which has no such option")
     own = {name: value for name, value in (paper | events).items() if value is not None}
     options: Options = {"friction": friction, "facets": facets, "budget": budget}
     if method == "algorithm1":

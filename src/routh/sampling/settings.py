@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routh.base.rng import EVENTS, philox
+from routh.base.status import InputError
 from routh.base.validation import Options, choice, integer, real
 from routh.kernels.common.arrays import CUSTOM, RATES, Draw, make_draw
 from routh.kernels.events import TOLERANCE, Rates
@@ -47,10 +48,12 @@ def redraw(
     """The settings with which n samples were drawn, for ``what`` draws them again, and their rates."""
     method = settings.get("method", "algorithm1")
     if method != "events":
-        raise ValueError(f"{what}: the samples were drawn by {method!r}; wanted 'events'")
+        raise InputError(what, wrong=f"the samples were drawn by {method!r}", wanted="'events'")
     rates = settings.get("rates", "mixed") if rates is None else rates
     if not callable(rates) and rates not in RATES:
-        raise ValueError(f"rates: got the name {rates!r} of the function that drew them; wanted the function")
+        raise InputError(
+            "rates", got=f"the name {rates!r} of the function that drew them", wanted="the function"
+        )
     names = ("persistence", "seed", "row", "hypothesis", "tolerance")
     given = {name: settings[name] for name in names if name in settings}
     return make_settings(n, rates=rates, **given, keys=keys), rates

@@ -28,6 +28,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import tolerances
 from routh.base.results import PathKind
+from routh.base.status import InputError
 from routh.base.text import for_terminal
 from routh.base.validation import Array, Options
 from routh.models.base import Model, slope_at_zero
@@ -557,7 +558,7 @@ def verify(model: Movable, trajectory: Trajectory, *, control: Control | None = 
     potential and there is no control; what wind and other forces that are not in the potential put in counts.
     """
     if trajectory.s is None or trajectory.impulses is None:
-        raise ValueError("trajectory: has no augmented time; wanted one of `routh.simulate`")
+        raise InputError("trajectory", wrong="has no augmented time", wanted="one of `routh.simulate`")
     # found first: whether arithmetic on NaN warns depends on the machine
     arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
     flat = [np.reshape(array, (len(trajectory), -1)) for array in (*arrays, *trajectory.forces.values())]
