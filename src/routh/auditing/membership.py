@@ -73,6 +73,15 @@ class Audit(Drawable):
     proved: bool | None = None
 
     @property
+    def status(self) -> Status:
+        """OUT_OF_TIME where budget= ended the search, NUMERICAL where no sample is solved."""
+        return (
+            Status.NUMERICAL
+            if not self.outcomes.solved.any()
+            else (Status.SOLVED if self.complete else Status.OUT_OF_TIME)
+        )
+
+    @property
     def inside(self) -> bool:
         """Whether no law is broken and the exact set has it, or an outcome is as near as outcomes are."""
         if self.proved is not None:

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.status import InputError
+from routh.base.results import Result, Whole
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
 from routh.constraints.friction import SEPARATES, SLIDES, STICKS, ModeRows
@@ -294,11 +295,16 @@ _FIELDS = ("M", "f", "v", "dt")
 
 
 @dataclass(frozen=True, eq=False)
-class Derivative:
+class Derivative(Result):
     """The derivative of one solved step with respect to all its data."""
 
     forces: ConstraintForces
     at: Linearised = field(repr=False)
+
+    @property
+    def status(self) -> Status:
+        """How the step ended."""
+        return self.forces.status
 
     @property
     def margin(self) -> float:
@@ -407,7 +413,7 @@ Function = Callable[[State], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class StateGradient:
+class StateGradient(Whole):
     """Gradient with respect to the state and the inputs of a model.
 
     Parameters

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, real, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class InverseResult:
+class InverseResult(Result):
     """Inputs, the constraint forces that go with them, and what they achieve.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, DenseOrSparse, integer
 from routh.constraints.friction import CoulombResult
@@ -28,7 +29,7 @@ from routh.kernels.constraints.settle import COLD, WARM, Solved, Steps, solve_st
 
 
 @dataclass(frozen=True, eq=False)
-class ManyForces:
+class ManyForces(Result):
     """Forces and velocities of many steps; ``[k]`` is what `solve` gives for system k.
 
     Parameters

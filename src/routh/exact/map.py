@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import Result
 from routh.base.status import CapacityError, InputError, Status
 from routh.base.validation import integer, real, real_array
 from routh.exact.automaton import Automaton, automaton
@@ -44,7 +45,7 @@ class MapPiece:
 
 
 @dataclass(frozen=True, eq=False)
-class ExactMap:
+class ExactMap(Result):
     """All outcomes from all velocities before, for the masses, contacts and friction of one problem.
 
     Where ``status`` is INCOMPLETE, `at` computes each set from the start, `worst` looks at what was found and

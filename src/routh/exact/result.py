@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from routh.base import tolerances
-from routh.base.results import Drawable
+from routh.base.results import Drawable, Whole
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer, real, real_array
 from routh.exact.paths import statuses_to
@@ -159,7 +159,7 @@ class ExactSet(Drawable):
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage:
+class Coverage(Whole):
     """Samples against the exact set. All numbers are shares: 0 is perfect."""
 
     directions: Array = field(repr=False)  # (k, nv)

@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.results import Whole
 from routh.base.status import InputError
 from routh.base.validation import Array, real
 from routh.exact.rational import (
@@ -41,7 +42,7 @@ Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of
 
 
 @dataclass(frozen=True)
-class Snapped:
+class Snapped(Whole):
     """A rational problem close to a given one, and how close."""
 
     rational: RationalProblem = field(repr=False)

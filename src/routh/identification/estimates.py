@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import InputError
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, integer, real, real_array
 from routh.identification.fit import Intervals, ScoreObjective, fit, intervals
 from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, Values
@@ -41,7 +42,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Identified:
+class Identified(Result):
     """What measured impacts say about parameters."""
 
     estimates: dict[str, Estimate]
@@ -56,6 +57,11 @@ class Identified:
     calls: dict[str, int] = field(repr=False)  # how often scores and slopes were computed
     misfit: float  # mean energy score over that of "any velocity that impulses and energy allow"
     fits: bool  # whether the score is clearly less than that one's, else nothing is determined
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where the score is not yet least."""
+        return Status.SOLVED if self.converged else Status.INCOMPLETE
 
     @property
     def values(self) -> dict[str, float]:

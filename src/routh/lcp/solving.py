@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real, real_array
 from routh.lcp.lemke import FOUND, RAY, lemke_pivots
@@ -17,7 +18,7 @@ from routh.lcp.lemke import FOUND, RAY, lemke_pivots
 
 
 @dataclass(frozen=True, eq=False)
-class LCPResult:
+class LCPResult(Result):
     """What became of one linear complementarity problem."""
 
     z: Array  # (n,)

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, per_contact, real
 from routh.models.base import Model, State
 
 
 @dataclass(frozen=True, eq=False)
-class CompliantResult:
+class CompliantResult(Result):
     """What became of one compliant impact."""
 
     v: Array  # (nv,) velocity when no contact is pressed in any further

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.results import Whole
 from routh.base.status import InputError
 from routh.base.validation import integer, real
 from routh.problem.impact import ImpactProblem
@@ -102,7 +103,7 @@ def _cover_all(cells: int, dimension: int, delta: float) -> int:
 
 
 @dataclass(frozen=True)
-class NetBound:
+class NetBound(Whole):
     """The constants of Theorem 9: what makes Algorithm 2's answer an epsilon-net, and after how many runs."""
 
     lipschitz: float  # L of one step, Lemma 7

@@ -23,6 +23,7 @@ from typing import Literal
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real
 from routh.problem.impact import ImpactProblem
@@ -252,7 +253,7 @@ class _PairSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class Uniqueness:
+class Uniqueness(Result):
     """The verdict on HP23 Assumption 6 for all velocities and all ``lambda_max`` of one problem."""
 
     verdict: Literal["certified", "refuted", "undecided"]
@@ -260,6 +261,11 @@ class Uniqueness:
     v: Array | None = None  # (nv,) where refuted: the velocity ...
     lambda_max: Array | None = None  # (nc,) ... and bound at which the step has ...
     solutions: tuple[StepResult, ...] = ()  # ... these two different solutions
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where it is neither certified nor refuted."""
+        return Status.INCOMPLETE if self.verdict == "undecided" else Status.SOLVED
 
 
 def uniqueness(

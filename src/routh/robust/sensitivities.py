@@ -16,6 +16,7 @@ from typing import Unpack
 import numpy as np
 from scipy.optimize import linprog
 
+from routh.base.results import Result
 from routh.base.status import RouthError, Status, no_such
 from routh.base.validation import Array
 from routh.problem.impact import ImpactProblem
@@ -36,7 +37,7 @@ class NoOutcomeError(RouthError):
 
 
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Result):
     """The derivative of a worst case with respect to the problem's data.
 
     Parameters
@@ -55,6 +56,11 @@ class Sensitivity:
     gradient: dict[str, Array] = field(repr=False)
     one_sided: bool
     method: str
+
+    @property
+    def status(self) -> Status:
+        """How the worst case was found."""
+        return self.worst.status
 
     @property
     def value(self) -> float:

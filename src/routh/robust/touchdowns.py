@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.results import Column, Drawable, ImpactPath, Tabular
+from routh.base.results import Column, Drawable, ImpactPath, Result, Tabular
 from routh.base.status import InputError, ModelError, Status
 from routh.base.text import percent
 from routh.base.validation import Array, Options, integer, real, real_array
@@ -278,7 +278,7 @@ class Tipping(Drawable, Tabular):
 
 
 @dataclass(frozen=True, eq=False)
-class Tippings(Tabular):
+class Tippings(Result, Tabular):
     """The answers for many states; one that has none says why. ``answers[k]`` is a `Tipping`."""
 
     found: tuple[Tipping | ValueError, ...] = field(repr=False)

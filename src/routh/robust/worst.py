@@ -16,7 +16,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.results import Column, ImpactPath, PathKind, Tabular
+from routh.base.results import Column, ImpactPath, PathKind, Result, Tabular
 from routh.base.status import CapacityError, InputError, Status
 from routh.base.validation import Array, Options, choice, integer, real
 from routh.bounds import EnergyBound, outer_bound
@@ -47,7 +47,7 @@ _GROWTH = 1e-9  # share of the value: a round that adds less is the last
 
 
 @dataclass(frozen=True, eq=False)
-class WorstCase:
+class WorstCase(Result):
     """The outcome in which an objective is largest."""
 
     value: float  # the objective there; NaN where no outcome was found
@@ -280,7 +280,7 @@ def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str,
 
 
 @dataclass(frozen=True, eq=False)
-class WorstCases(Tabular):
+class WorstCases(Result, Tabular):
     """The worst outcome of every row of a batch; a row that has none says so in ``status``."""
 
     value: Array  # (n,) the objective in the worst outcome; NaN where no outcome was found

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.status import InputError
+from routh.base.results import Result, Whole
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real_array
 from routh.problem.impact import ImpactProblem
 
@@ -44,7 +45,7 @@ class Sampled(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Ambiguity:
+class Ambiguity(Result):
     """The size of a sampled set of outcomes; lengths are in the kinetic-energy norm, sqrt(J).
 
     Sets are judged by their solved samples. With one outcome only, everything is zero; with none, nothing
@@ -60,12 +61,17 @@ class Ambiguity:
     explained: float  # its share of the total variance
     mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among solved ones
 
+    @property
+    def status(self) -> Status:
+        """NUMERICAL where no sample is solved, so that nothing is known."""
+        return Status.SOLVED if np.isfinite(self.score) else Status.NUMERICAL
+
     def __float__(self) -> float:
         return self.score
 
 
 @dataclass(frozen=True, eq=False)
-class Extreme:
+class Extreme(Whole):
     """The outcome farthest along a direction."""
 
     index: int

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import DIRECTIONS, Column, ImpactPath, Tabular
+from routh.base.results import DIRECTIONS, Column, ImpactPath, Result, Tabular
 from routh.base.status import InputError, Status
 from routh.base.storage import Stored
 from routh.base.validation import Array, Options, real_array
@@ -26,7 +26,7 @@ FEW = 256  # samples of a row up to which all pairs are compared
 
 
 @dataclass(frozen=True, eq=False)
-class BatchOutcomes(Tabular, Stored):
+class BatchOutcomes(Result, Tabular, Stored):
     """Outcomes of every row of a batch. No row and no sample is ever left out: see ``status``.
 
     Where there is nothing to solve (NO_IMPACT, NO_CONTACT) the velocity is the one before; where a state was

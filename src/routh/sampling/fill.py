@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.results import ImpactPath
+from routh.base.results import ImpactPath, Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.common.arrays import Outputs, make_rows
@@ -85,7 +85,7 @@ class Herd:
 
 
 @dataclass(frozen=True, eq=False)
-class Filling:
+class Filling(Result):
     """Samples that fill the set, and how the support functions grew while they were drawn."""
 
     outcomes: Outcomes
@@ -93,6 +93,11 @@ class Filling:
     support: Array = field(repr=False)  # (rounds, k): support after each round, m/s
     stopped: bool  # True: growth fell below the tolerance; False: the sample limit or the budget came first
     tolerance: float
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where the set still grew when the sample limit or the budget came."""
+        return Status.SOLVED if self.stopped and self.outcomes.solved.any() else Status.INCOMPLETE
 
     @property
     def growth(self) -> Array:

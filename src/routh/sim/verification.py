@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import PathKind
-from routh.base.status import InputError
+from routh.base.results import PathKind, Result
+from routh.base.status import InputError, Status
 from routh.base.text import for_terminal
 from routh.base.validation import Array, Options
 from routh.models.base import Model, slope_at_zero
@@ -69,7 +69,7 @@ class Violation:
 
 
 @dataclass
-class Verdict:
+class Verdict(Result):
     """What the check found; a NaN counts as broken."""
 
     times: Array  # (T,) s, of the samples
@@ -77,6 +77,11 @@ class Verdict:
     violations: list[Violation] = field(default_factory=list)
     worst: dict[str, float] = field(default_factory=dict)  # per condition, in units of what is allowed
     checked: dict[str, int] = field(default_factory=dict)  # how often each condition was looked at
+
+    @property
+    def status(self) -> Status:
+        """SOLVED: the motion was looked at, whatever the verdict is."""
+        return Status.SOLVED
 
     @property
     def ok(self) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer, real, real_array
 from routh.problem.impact import HYPOTHESES
@@ -41,7 +42,7 @@ class Energy:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoBodyImpact:
+class TwoBodyImpact(Result):
     """One impact; vectors are in the contact frame x, y, normal, as in JW17."""
 
     W: Array = field(repr=False)  # (3, 3) 1/kg
@@ -64,7 +65,7 @@ class TwoBodyImpact:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoBodyBatch:
+class TwoBodyBatch(Result):
     """Many impacts; every array has n as its leading axis."""
 
     impulse: Array  # (n, 3) N s
