@@ -15,7 +15,8 @@ from routh.base.validation import Array, choice, integer, per_contact
 from routh.laws.base import ImpactLaw, ImpactResult, has_ended, require_inelastic
 from routh.problem.friction import uses_true_cone
 from routh.problem.impact import ENERGETIC, METHODS, POISSON, ImpactProblem
-from routh.step import ImpactStep, make_step
+from routh.step import make_step
+from routh.step.base import ImpactStep
 
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits

@@ -15,7 +15,6 @@ from routh.models.base import Model, State
 from routh.models.planar import (
     GROUND,
     Body,
-    Contact,
     DiscContact,
     HalfPlane,
     PlanarModel,
@@ -28,6 +27,7 @@ from routh.models.planar import (
     link,
     point_mass,
 )
+from routh.models.planar.bodies import Contact
 from routh.systems.base import GRAVITY, System, catalogued, register
 
 WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0
