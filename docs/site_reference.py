@@ -77,7 +77,7 @@ def _entry(path: str, shown: dict[str, str]) -> str:
 
 
 def write(folder: Path) -> list[str]:
-    """Write ``routh.md`` and one page a module into a folder; return their names for the navigation."""
+    """Write ``routh.md`` and one page a module into a folder; return all pages, for the navigation."""
     pages: list[str] = []
     home: dict[str, str] = {}
     shown = addresses(examples(folder / "examples.md"))
@@ -98,7 +98,7 @@ def write(folder: Path) -> list[str]:
         home |= {path: page for path in entries.values() if path not in home}
         pages.append(page)
     _write_root(folder / "routh.md", home, shown)
-    return ["routh.md", *pages]
+    return ["api.md", "routh.md", *pages]
 
 
 def _write_root(page: Path, home: dict[str, str], shown: dict[str, str]) -> None:

@@ -182,7 +182,7 @@ def test_the_parameters_of_a_system(routh_command):
     ]
     code, _, err = routh_command("list", "rocking-blok")
     assert code == 2
-    assert "did you mean 'rocking-block'?" in err
+    assert "Did you mean 'rocking-block'?" in err
 
 
 @pytest.mark.parametrize("name", systems.names())

@@ -157,7 +157,7 @@ def test_no_sample_that_terminates_is_exit_code_1(routh_command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "rocking-blok"], "did you mean 'rocking-block'?"),
+        (["run", "rocking-blok"], "Did you mean 'rocking-block'?"),
         (["run", "rocking-block", "--set", "mu"], "wanted KEY=VALUE"),
         (["run", "rocking-block", "--set", "mu=abc"], "wanted a number"),
         (["run", "rocking-block", "--set", "weight=3"], "weight"),
@@ -177,7 +177,7 @@ def test_no_sample_that_terminates_is_exit_code_1(routh_command):
         (["impact", "missing.npz"], "there is no file missing.npz"),
         pytest.param(
             ["reproduce", "--only", "hp23-fig-99"],
-            "there is no exhibit 'hp23-fig-99'; did you mean",
+            "--only: got 'hp23-fig-99'. Did you mean",
             marks=needs("reproduce"),
         ),
     ],

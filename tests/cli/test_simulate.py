@@ -135,7 +135,7 @@ def test_the_answer_and_the_events_stand_above_how_the_robot_was_placed(crate):
     ("words", "message"),
     [
         pytest.param(("bowling",), "a single impact without a mechanism", marks=needs("two_body")),
-        (("zeno-blok",), "did you mean 'zeno-block'"),
+        (("zeno-blok",), "Did you mean 'zeno-block'"),
         (("zeno-block", "--duration", "nan"), "--duration: got nan"),
         (("zeno-block", "--duration", 0), "--duration: got 0"),
         (("zeno-block", "--law", "magic"), "--law: got 'magic'"),

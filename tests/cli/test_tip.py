@@ -181,7 +181,7 @@ def test_of_several_bodies_one_is_named(routh_command, tmp_path):
     assert "of which both move" in err
     code, _, err = routh_command("tip", stack, "--drop", 1.0, "--body", "uper")
     assert code == 2
-    assert "body: got 'uper'; wanted one of lower, upper" in err
+    assert "body: got 'uper'; wanted one of 'lower', 'upper'" in err
     code, out, _ = routh_command("impact", stack, "--drop", 1.0, "--body", "upper", "--no-picture", "-n", 64)
     assert code == 0
     assert "upper was lowered by 0 m" in out

@@ -163,7 +163,7 @@ def test_a_centre_of_mass_elsewhere_keeps_the_kinetic_energy():
 
 def test_unknown_parameters_of_a_box_are_named():
     q, before = _tosses()
-    with pytest.raises(ValueError, match=r"got 'radius'; wanted one of mu, restitution, .*mass"):
+    with pytest.raises(ValueError, match=r"got 'radius'; wanted one of 'mu', 'restitution', .*mass"):
         TossedBox(SIZE, rotation_matrices(q), before, INERTIA)({"radius": 0.1})
     with pytest.raises(ValueError, match=r"before: got shape"):
         TossedBox(SIZE, rotation_matrices(q), before[:2], INERTIA)

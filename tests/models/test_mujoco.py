@@ -240,7 +240,7 @@ def test_restitution_reaches_the_problem_and_laws_that_cannot_say_so():
         routh.laws.Simultaneous()(problem)
     bounced = routh.sample(problem, 4, friction="cone")
     np.testing.assert_allclose(bounced.contact_velocity[:, 0, 0], 0.5, atol=1e-6)
-    with pytest.raises(ValueError, match="restitution: there is no contact 'nose'"):
+    with pytest.raises(ValueError, match="restitution: got 'nose'"):
         adapter.problem(model, data, restitution={"nose": 0.5})
 
 

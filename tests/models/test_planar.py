@@ -150,7 +150,7 @@ def test_contact_points_and_outlines_of_the_block():
     [
         (lambda: PlanarModel([box("a", 1, 1, mass=1), disc("a", 1, mass=1)]), "bodies: 'a' appears twice"),
         (lambda: PlanarModel([rod("a", 1, mass=1, joint=Revolute("b"))]), "a.joint.parent: got 'b'; wanted"),
-        (lambda: PlanarModel([box("a", 1, 1, mass=1)], [PlaneContact("A", "b")]), "A: there is no body 'b'"),
+        (lambda: PlanarModel([box("a", 1, 1, mass=1)], [PlaneContact("A", "b")]), "A.body: got 'b'"),
         (lambda: PlanarModel([box("a", 1, 1, mass=1)], [PlaneContact("A", "a")] * 2), "'A' appears twice"),
         (lambda: box("a", 1, 0, mass=1), "height: got 0.0"),
         (lambda: disc("a", 1, mass=float("nan")), "mass: got nan"),

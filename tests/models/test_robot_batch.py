@@ -211,7 +211,7 @@ def test_restitution_by_number_and_by_name():
     np.testing.assert_array_equal(batch_of(model, q, v, restitution=0.5)[0].restitution, 0.5)
     named = batch_of(model, q, v, restitution={"crate/floor": 0.2, "crate/floor#3": 0.7})
     np.testing.assert_array_equal(named[0].restitution, [0.2, 0.2, 0.7, 0.2])
-    with pytest.raises(ValueError, match="restitution: there is no contact 'foot/floor'"):
+    with pytest.raises(ValueError, match="restitution: got 'foot/floor'"):
         batch_of(model, q, v, restitution={"foot/floor": 0.2})
     with pytest.raises(ValueError, match="restitution"):
         batch_of(model, q, v, restitution=1.5)

@@ -181,7 +181,7 @@ def test_a_box_on_the_ground_has_four_closed_corners():
         (lambda: sphere("b", 1, mass=0), "mass: got 0.0"),
         (lambda: sphere("b", 1, mass=1, inertia=[1.0, -1.0, 1.0]), "b.inertia: wanted a symmetric positive"),
         (lambda: SpatialModel([sphere("b", 1, mass=1)] * 2), "'b' appears twice"),
-        (lambda: SpatialModel([sphere("b", 1, mass=1)], [PlaneContact("A", "c")]), "A: there is no body 'c'"),
+        (lambda: SpatialModel([sphere("b", 1, mass=1)], [PlaneContact("A", "c")]), "A.body: got 'c'"),
         (lambda: corner_contacts(sphere("b", 1, mass=1)), "'b' is not a box"),
         (lambda: SphereContact("A", "b", "b"), "A: got 'b' twice"),
         (lambda: HalfSpace("w", normal=(0.0, 0.0, 0.0)), "w.normal: got a zero vector"),

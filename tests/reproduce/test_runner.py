@@ -56,7 +56,7 @@ def test_only_takes_names_and_papers():
     assert [entry.name for entry in choose(found, ["hp23-fig-1"])] == ["hp23-fig-1"]
     assert all(entry.name.startswith("hp19-") for entry in choose(found, ["hp19"]))
     assert len(choose(found, [])) == len(found)
-    with pytest.raises(ValueError, match="no exhibit 'hp23-fig-111'; did you mean 'hp23-fig-11'"):
+    with pytest.raises(ValueError, match=r"got 'hp23-fig-111'\. Did you mean 'hp23-fig-11'"):
         choose(found, ["hp23-fig-111"])
 
 

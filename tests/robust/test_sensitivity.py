@@ -133,7 +133,7 @@ def test_where_nothing_approaches_only_the_velocity_counts():
 
 def test_bad_requests_are_named():
     problem, direction, _ = planar(1)
-    with pytest.raises(ValueError, match="changes: got 'colour'; wanted one of v, M"):
+    with pytest.raises(ValueError, match="changes: got 'colour'; wanted one of 'v', 'M'"):
         sensitivity(problem, direction).along(colour=1.0)
     nothing = worst_case(problem, direction)
     object.__setattr__(nothing, "value", np.nan)

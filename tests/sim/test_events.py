@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import routh
-from routh.laws import ImpactPath, ImpactResult, Newton, SetValued, Simultaneous
+from routh.base.results import ImpactPath
+from routh.laws import ImpactResult, Newton, SetValued, Simultaneous
 from routh.models.planar import DiscContact, PlanarModel, PlaneContact, box, corners, disc
 from routh.models.simultaneity import Simultaneity
 from routh.sim import verify, zeno

@@ -74,7 +74,7 @@ def test_bad_parameters_are_refused_by_name(name, parameters, message):
 
 
 def test_unknown_name_gets_the_nearest():
-    with pytest.raises(ValueError, match="did you mean 'rocking-block'"):
+    with pytest.raises(ValueError, match="Did you mean 'rocking-block'"):
         systems.get("rocking-blok")
 
 

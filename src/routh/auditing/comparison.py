@@ -16,7 +16,7 @@ import numpy as np
 from routh import laws
 from routh.auditing.membership import Audit, audit
 from routh.base import tolerances
-from routh.base.results import Drawable, PathKind
+from routh.base.results import Drawable, PathKind, Result, worst_status
 from routh.base.status import CapacityError, Status
 from routh.base.validation import Array, Options, choice
 from routh.laws import Sequential, Simultaneous
@@ -163,7 +163,7 @@ def simultaneous_solutions(
 
 
 @dataclass(frozen=True, eq=False)
-class LawAnswer:
+class LawAnswer(Result):
     """What one law says of an impact, and where that lies."""
 
     law: str  # its name in `routh.laws.LAWS`
@@ -171,6 +171,15 @@ class LawAnswer:
     audit: Audit | None = field(repr=False)  # None without an answer
     why: str = ""  # why there is none
     proved: bool = False  # whether its path was checked to be a solution
+
+    @property
+    def status(self) -> Status | None:
+        """How the law and the comparison ended; None where the law cannot be asked."""
+        return (
+            None
+            if self.result is None
+            else worst_status([self.result.status, *([self.audit.status] if self.audit else [])])
+        )
 
     @property
     def outside(self) -> bool:
@@ -193,6 +202,11 @@ class LawAudit(Drawable):
 
     outcomes: Outcomes = field(repr=False)
     answers: tuple[LawAnswer, ...]
+
+    @property
+    def status(self) -> Status:
+        """SOLVED where every law that was asked answered and was compared, else why one was not."""
+        return worst_status([one.status for one in self.answers if one.status is not None])
 
     @property
     def problem(self) -> ImpactProblem:

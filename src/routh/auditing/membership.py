@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from routh.base.results import Drawable
 from routh.base.rng import event_key
-from routh.base.status import CapacityError, MissingExtraError, Status
+from routh.base.status import CapacityError, InputError, MissingExtraError, Status
 from routh.base.text import for_terminal
 from routh.base.validation import Array, Options, deadline_of, integer, real, real_array
 from routh.kernels.common.arrays import make_rows
@@ -71,6 +71,15 @@ class Audit(Drawable):
     complete: bool = True  # False: the time allowed by budget= ran out before all was drawn and refined
     # whether the exact set has an outcome within the tolerance; None where samples decided, or it cannot
     proved: bool | None = None
+
+    @property
+    def status(self) -> Status:
+        """OUT_OF_TIME where budget= ended the search, NUMERICAL where no sample is solved."""
+        return (
+            Status.NUMERICAL
+            if not self.outcomes.solved.any()
+            else (Status.SOLVED if self.complete else Status.OUT_OF_TIME)
+        )
 
     @property
     def inside(self) -> bool:
@@ -182,10 +191,12 @@ def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, 
     if outcomes is None:
         return sample(problem, **{"n": 1024, **asked, **limit})
     for name, value in asked.items():
-        raise ValueError(f"{name}: got {value!r} with outcomes; wanted it only where they are to be drawn")
+        raise InputError(name, got=f"{value!r} with outcomes", wanted="it only where they are to be drawn")
     for name in FIELDS:
         if not np.array_equal(getattr(outcomes.problem, name), getattr(problem, name)):
-            raise ValueError(f"outcomes: are of a problem with another {name}; wanted those of `problem`")
+            raise InputError(
+                "outcomes", wrong=f"are of a problem with another {name}", wanted="those of `problem`"
+            )
     return outcomes
 
 
@@ -352,7 +363,9 @@ def audit_many(outcomes: BatchOutcomes, v_after: ArrayLike) -> BatchAudit:
     impacts = batch.status == Status.SOLVED
     bad = np.flatnonzero(impacts & ~np.isfinite(given).all(axis=1))
     if bad.size:
-        raise ValueError(f"v_after: row {bad[0]} holds a number that is not finite; wanted finite numbers")
+        raise InputError(
+            "v_after", wrong=f"row {bad[0]} holds a number that is not finite", wanted="finite numbers"
+        )
     found, nearest, rows = np.full((3, len(batch)), np.nan), np.full(len(batch), -1), np.flatnonzero(impacts)
     M, Jn, v, after = batch.M[rows], batch.Jn[rows], batch.v[rows], given[rows]
     unit = energy_units(batch)[rows, 0, 0]

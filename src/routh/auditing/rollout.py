@@ -231,7 +231,9 @@ class _Catcher:
         before = float(self.data.time)
         engine().mj_step(self.model, self.data)
         if not (self.data.time > before and np.all(np.isfinite(self.data.qvel))):  # MuJoCo may start again
-            raise ModelError(f"the simulation became unstable at {before:g} s; wanted one that stays finite")
+            raise ModelError(
+                wrong=f"the simulation became unstable at {before:g} s", wanted="one that stays finite"
+            )
 
     def _advance_and_collect(self) -> Array:
         """One step, and the momentum (nv,) that contacts and limits gave in it."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from routh.base.progress import counted_through
 from routh.base.results import Column, Drawable, Tabular
-from routh.base.status import StateError, Status
+from routh.base.status import InputError, StateError, Status
 from routh.base.storage import Stored
 from routh.base.text import for_terminal
 from routh.base.validation import Array, Options, deadline_of, integer, real_array
@@ -57,14 +57,14 @@ class Grid:
 def grid(over: Mapping[str, Sequence[float] | Array]) -> Grid:
     """A grid from name -> values; every axis has at least one value, and all are finite."""
     if not isinstance(over, Mapping) or not over:
-        raise ValueError(f"over: got {over!r}; wanted a dictionary of at least one name and its values")
+        raise InputError("over", got=repr(over), wanted="a dictionary of at least one name and its values")
     axes = {}
     for name, values in over.items():
         if not str(name).isidentifier():
-            raise ValueError(f"over: got the name {name!r}; wanted one that can be an argument's name")
+            raise InputError("over", got=f"the name {name!r}", wanted="one that can be an argument's name")
         array = real_array(f"over[{name!r}]", values, [(), (None,)], "a list of numbers").reshape(-1)
         if not len(array):
-            raise ValueError(f"over[{name!r}]: got no values; wanted at least one")
+            raise InputError(f"over[{name!r}]", got="no values", wanted="at least one")
         axes[str(name)] = array
     return Grid(axes)
 
@@ -74,7 +74,7 @@ def axis_from_text(text: str) -> tuple[str, Array]:
     name, found, values = text.partition("=")
     name = name.strip()
     if not found or not name.isidentifier():
-        raise ValueError(f"over: got {text!r}; {_FORM}")
+        raise InputError("over", got=f"{text!r}; {_FORM}")
     try:
         if ":" in values:
             start, stop, count = values.split(":")
@@ -86,7 +86,7 @@ def axis_from_text(text: str) -> tuple[str, Array]:
         else:
             array = np.array([float(value) for value in values.split(",")])
     except ValueError:
-        raise ValueError(f"over: got {text!r}; {_FORM}") from None
+        raise InputError("over", got=f"{text!r}; {_FORM}") from None
     return name, real_array(f"over[{name!r}]", array, [(None,)], "finite numbers")
 
 
@@ -96,7 +96,7 @@ def grid_from_text(texts: Sequence[str]) -> Grid:
     for text in texts:
         name, values = axis_from_text(text)
         if name in axes:
-            raise ValueError(f"over: got {name!r} twice; wanted each axis once")
+            raise InputError("over", got=f"{name!r} twice", wanted="each axis once")
         axes[name] = values
     return grid(axes)
 
@@ -264,7 +264,7 @@ def growth(
     n, seed, friction : of `routh.sample`.
     """
     if gaps is not None and windows is not None:
-        raise ValueError("gaps: got gaps and windows; wanted one of the two")
+        raise InputError("gaps", got="gaps and windows", wanted="one of the two")
     values = problem.time_to_contact if windows is not None else problem.dist
     given = windows if windows is not None else gaps
     thresholds = (

@@ -5,15 +5,15 @@ from __future__ import annotations
 import base64
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.base.status import optional
-from routh.base.text import for_html
+from routh.base.status import Status, optional
+from routh.base.text import for_html, for_terminal
 from routh.base.validation import Array
 
 if TYPE_CHECKING:
@@ -27,12 +27,44 @@ if TYPE_CHECKING:
 DIRECTIONS = {1: ("normal",), 2: ("normal", "tangential"), 3: ("normal", "tangential 1", "tangential 2")}
 
 
-class Drawable:
-    """A result that `routh.viz.plot` knows how to draw, and that notebooks show with a picture."""
+_MOST = 100  # characters of one line
 
-    def plot(self, axes: Axes | None = None, **options: object) -> Figure:
-        """Draw into Matplotlib ``axes`` or a figure of its own; returns the figure. See `routh.viz.plot`."""
-        return _pictures().plot(self, axes, **options)
+
+def _in_one_line(self: object) -> str:
+    """The name of the class, its status and what is short among its fields."""
+    shown = []
+    status = getattr(self, "status", None)
+    if isinstance(status, Status):
+        shown.append(status.name)
+    for one in fields(self) if is_dataclass(self) else ():
+        text = _short(getattr(self, one.name)) if one.repr and one.name != "status" else ""
+        if text and len(", ".join([*shown, text])) + len(one.name) < _MOST:
+            shown.append(f"{one.name}={text}")
+    return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _short(value: object) -> str:
+    """A value in few characters; empty where that says nothing."""
+    if isinstance(value, (bool, int, str)):
+        return for_terminal(repr(value))
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    return f"{len(value)} of them" if isinstance(value, (tuple, list, dict)) else ""
+
+
+class Result:
+    """What a public function answers: it has a ``status``, one line for terminals and HTML for notebooks.
+
+    ``status`` is a field or a property of each class, a `Status` or one for each of many answers. Here a
+    class that does not say how it is shown gets its one line.
+    """
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        if cls.__repr__ is object.__repr__:  # before `dataclass` puts in one that prints whole arrays
+            cls.__repr__ = _in_one_line  # type: ignore[method-assign]
 
     def _facts(self) -> Sequence[tuple[object, ...]]:
         """Rows of the table that a notebook shows, the first one its head; none by default."""
@@ -43,7 +75,37 @@ class Drawable:
         return ()
 
     def _repr_html_(self) -> str:
-        return html_view(repr(self), self._facts(), _pictures().thumbnail(self), self._sentences())
+        return html_view(repr(self), self._facts(), self._thumbnail(), self._sentences())
+
+    def _thumbnail(self) -> bytes | None:
+        """A small picture, as PNG; none by default."""
+        return None
+
+
+class Whole(Result):
+    """A result that is whole wherever there is one: what cannot be computed was raised."""
+
+    @property
+    def status(self) -> Status:
+        """SOLVED: what could not be answered was raised."""
+        return Status.SOLVED
+
+
+class Drawable(Result):
+    """A result that `routh.viz.plot` knows how to draw, and that notebooks show with a picture."""
+
+    def plot(self, axes: Axes | None = None, **options: object) -> Figure:
+        """Draw into Matplotlib ``axes`` or a figure of its own; returns the figure. See `routh.viz.plot`."""
+        return _pictures().plot(self, axes, **options)
+
+    def _thumbnail(self) -> bytes | None:
+        picture: bytes | None = _pictures().thumbnail(self)
+        return picture
+
+
+def worst_status(statuses: Iterable[Status]) -> Status:
+    """SOLVED where all are an answer, else the first that is none."""
+    return next((one for one in statuses if not one.ok), Status.SOLVED)
 
 
 def _pictures() -> ModuleType:

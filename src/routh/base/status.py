@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import Self
@@ -42,7 +45,89 @@ class Status(enum.IntEnum):
 
 
 class RouthError(Exception):
-    """Base class of the errors that are not plain bad input."""
+    """Base class of all errors of routh: bad input (`InputError`) and what is not there to be used."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option to try: Python writes ``name=value``, a command line its flag."""
+
+    name: str
+    value: str = ""
+    then: str = ""  # what it does, as in "adds level ground"
+
+    def spelt(self, flag: str = "") -> str:
+        """The option as a keyword, or as a flag where one is told."""
+        value = "" if self.value == "True" else self.value
+        written = f"{flag} {value}".rstrip() if flag else f"{self.name}={self.value}"
+        return f"{written}, which {self.then}" if self.then else written
+
+
+class InputError(RouthError, ValueError):
+    """Bad input: which field, what came or what is wrong with it, what was wanted, and what to try.
+
+    ``by`` is the option that sets what is wanted; an advice is an option to try or a whole sentence.
+    """
+
+    def __init__(
+        self,
+        field: object = "",
+        *,
+        got: object = "",
+        wrong: object = "",
+        wanted: object = "",
+        by: str = "",
+        advice: Sequence[Option | str] = (),
+    ) -> None:
+        self.field, self.got, self.wrong, self.wanted = str(field), str(got), str(wrong), str(wanted)
+        self.by, self.advice = by, tuple(advice)
+        super().__init__(self.sentence())
+
+    def sentence(self, field: str | None = None, flags: Mapping[str, str] | None = None) -> str:
+        """All of it in one line; a command line tells the ``field`` as typed, and its ``flags`` by name.
+
+        What a command line has no flag for is left out.
+        """
+        field = self.field if field is None else field
+        said = self.wrong or (f"got {self.got}" if self.got else "")
+        if self.wanted:
+            said += f"{'; ' if said else ''}wanted {self.wanted}"
+        by = f"{self.by}=" if flags is None else flags.get(self.by, "")
+        said += f" ({by})" if self.by and by else ""
+        options = [one for one in self.advice if isinstance(one, Option)]
+        tried = [
+            one.spelt() if flags is None else one.spelt(flags[one.name])
+            for one in options
+            if flags is None or one.name in flags
+        ]
+        told = [f"Try {' or '.join(tried)}."] if tried else []
+        told += [one for one in self.advice if isinstance(one, str)]
+        return (f"{field}: " if field else "") + said + (f". {' '.join(told)}" if told else "")
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _made_again, (type(self), self.args, self.__dict__)
+
+
+def _made_again(kind: type[InputError], args: tuple[object, ...], fields: dict[str, object]) -> InputError:
+    """An error out of another process, whatever its constructor asks for."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(fields)
+    return error
+
+
+_LISTED = 8  # words, of which the nearest is enough where there are more
+
+
+def no_such(field: object, got: object, options: Iterable[object]) -> InputError:
+    """The refusal of a word that is none of the ``options``; it names the nearest."""
+    words = [str(option) for option in options]
+    near = get_close_matches(str(got), words, n=1)
+    wanted = "" if near and len(words) > _LISTED else f"one of {', '.join(map(repr, words))}"
+    advice = [f"Did you mean {near[0]!r}?"] if near else []
+    return InputError(field, got=repr(got), wanted=wanted, advice=advice)
 
 
 class MissingExtraError(RouthError, ImportError):
@@ -79,11 +164,11 @@ class NoGPUError(RouthError, RuntimeError):
     """``device="cuda"`` on a machine without a GPU that can be used."""
 
 
-class CapacityError(RouthError, ValueError):
+class CapacityError(InputError):
     """The problem is larger than a method accepts; the message says by how much."""
 
 
-class ModelError(RouthError, ValueError):
+class ModelError(InputError):
     """A model file is malformed, refused or not physical; the message says which and where."""
 
 

@@ -25,6 +25,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.text import for_terminal
 from routh.base.validation import Options
 
@@ -110,7 +111,7 @@ def write_arrays(path: str | Path, arrays: Mapping[str, ArrayLike], *, compresse
     whole = {name: np.asarray(array) for name, array in arrays.items()}
     objects = [name for name, array in whole.items() if array.dtype.hasobject]
     if objects:
-        raise ValueError(f"{objects[0]}: holds Python objects; wanted numbers or text")
+        raise InputError(objects[0], wrong="holds Python objects", wanted="numbers or text")
     save: Callable[..., None] = np.savez_compressed if compressed else np.savez
     with replacing(target) as file:
         save(cast("IO[bytes]", file), **whole)
@@ -131,33 +132,37 @@ def read_arrays(
     """
     shown = for_terminal(path)
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe may never end
-        raise ValueError(f"{shown}: is no regular file; wanted an .npz file")
+        raise InputError(shown, wrong="is no regular file", wanted="an .npz file")
     try:
         with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
             members = {info.filename: info for info in archive.infolist()[: _MAX_MEMBERS + 1]}
             if len(members) > _MAX_MEMBERS:
-                raise ValueError(f"holds more than {_MAX_MEMBERS} arrays")
+                raise InputError(wrong=f"holds more than {_MAX_MEMBERS} arrays")
             missing = [name for name in wanted if f"{name}.npy" not in members]
             if missing:
-                raise ValueError(f"has no array {missing[0]!r}; wanted {_listed(wanted)}")
+                raise InputError(wrong=f"has no array {missing[0]!r}", wanted=_listed(wanted))
             names = [*wanted, *(name for name in optional if f"{name}.npy" in members)]
             total = sum(members[f"{name}.npy"].file_size for name in names)
             if total > max_bytes:
-                raise ValueError(
-                    f"its arrays need {total} bytes; wanted at most {max_bytes} (max_bytes= raises it)"
+                raise InputError(
+                    wrong=f"its arrays need {total} bytes",
+                    wanted=f"at most {max_bytes}",
+                    by="max_bytes",
                 )
             return {name: _read_array(archive, members[f"{name}.npy"], name) for name in names}
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise ValueError(f"{shown}: cannot be read ({error.strerror or error})") from None
+        raise InputError(shown, wrong=f"cannot be read ({error.strerror or error})") from None
     except ValueError as error:
-        raise ValueError(f"{shown}: {error}") from None
+        raise InputError(shown, wrong=error) from None
     # the last is what zipfile raises for a compression that it does not know
     except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError) as error:
-        raise ValueError(f"{shown}: is not an .npz file ({for_terminal(error)})") from None
+        raise InputError(shown, wrong=f"is not an .npz file ({for_terminal(error)})") from None
     except (RuntimeError, KeyError, IndexError, TypeError, AttributeError, SyntaxError) as error:
-        raise ValueError(f"{shown}: is not an .npz file of plain arrays ({for_terminal(error)})") from None
+        raise InputError(
+            shown, wrong=f"is not an .npz file of plain arrays ({for_terminal(error)})"
+        ) from None
 
 
 class Stored(ABC):
@@ -184,7 +189,7 @@ class Stored(ABC):
     def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Self:
         """Read what `save` wrote; a ValueError names the file where it is not whole."""
         shown, wanted = for_terminal(path), cls._kind
-        foreign = ValueError(f"{shown}: is not a file of a {wanted} that this version can read")
+        foreign = InputError(shown, wrong=f"is not a file of a {wanted} that this version can read")
         words = str(read_arrays(path, ("parts",), max_bytes=max_bytes)["parts"])
         try:
             found = json.loads(words)
@@ -192,10 +197,12 @@ class Stored(ABC):
         except (KeyError, TypeError, ValueError, RecursionError):
             raise foreign from None
         if kind != wanted:
-            raise ValueError(f"{shown}: holds a {for_terminal(kind)}; wanted a {wanted}")
+            raise InputError(shown, wrong=f"holds a {for_terminal(kind)}", wanted=f"a {wanted}")
         if version != _FORMAT:
-            raise ValueError(
-                f"{shown}: has format {for_terminal(version)}; wanted {_FORMAT}, or a later version of routh"
+            raise InputError(
+                shown,
+                wrong=f"has format {for_terminal(version)}",
+                wanted=f"{_FORMAT}, or a later version of routh",
             )
         named = isinstance(names, list) and all(isinstance(name, str) for name in names)
         if not (named and isinstance(told, dict)):
@@ -204,21 +211,24 @@ class Stored(ABC):
         try:
             return cls.of_parts(told, arrays)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f"{shown}: {error}") from None
+            raise InputError(shown, wrong=error) from None
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> np.ndarray:
     with archive.open(info) as stream:
         shape, dtype = _header(stream)
         if dtype.hasobject:
-            raise ValueError(f"{name}: holds Python objects; wanted numbers or text")
+            raise InputError(name, wrong="holds Python objects", wanted="numbers or text")
         size = dtype.itemsize
         for length in shape:
             size *= length
         if any(length < 0 for length in shape) or size != info.file_size - stream.tell():
-            raise ValueError(
-                f"{name}: its header says shape {shape} of {dtype}, which is not what it holds "
-                f"({info.file_size - stream.tell()} bytes)"
+            raise InputError(
+                name,
+                wrong=(
+                    f"its header says shape {shape} of {dtype}, which is not what it holds "
+                    f"({info.file_size - stream.tell()} bytes)"
+                ),
             )
     with archive.open(info) as stream:
         return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
@@ -227,7 +237,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> n
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
     version = np.lib.format.read_magic(stream)
     if version not in _HEADERS:
-        raise ValueError(f"got an array of format {version}; wanted (1, 0) or (2, 0)")
+        raise InputError(got=f"an array of format {version}", wanted="(1, 0) or (2, 0)")
     shape, _, dtype = _HEADERS[version](stream)
     return shape, dtype
 

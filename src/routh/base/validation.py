@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routh.base.status import InputError, no_such
+
 Array = NDArray[np.float64]
 Anything = TypeVar("Anything", bound=np.ndarray)
 Options: TypeAlias = dict[str, Any]  # keywords of a function that knows their types
@@ -40,15 +42,15 @@ def real_array(
     try:
         raw = np.asarray(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{field}: cannot be read as an array ({error}); wanted {wanted}") from None
+        raise InputError(field, wrong=f"cannot be read as an array ({error})", wanted=wanted) from None
     if raw.dtype.kind not in "iuf":
-        raise ValueError(f"{field}: got {_describe_type(value, raw)}; wanted real numbers, {wanted}")
+        raise InputError(field, got=_describe_type(value, raw), wanted=f"real numbers, {wanted}")
     if raw.shape not in shapes and not any(_matches(raw.shape, shape) for shape in shapes):
-        raise ValueError(f"{field}: got shape {raw.shape}; wanted {wanted}")
+        raise InputError(field, got=f"shape {raw.shape}", wanted=wanted)
     array = np.array(raw, dtype=np.float64, order="C")
     if finite and not _all_finite(array):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(f"{field}: got {array[where]} at index {where}; wanted finite numbers")
+        raise InputError(field, got=f"{array[where]} at index {where}", wanted="finite numbers")
     return array
 
 
@@ -56,7 +58,7 @@ def _refuse_masked(field: str, value: ArrayLike) -> None:
     """What a mask hides would be taken for numbers."""
     for part in value if isinstance(value, (list, tuple)) else (value,):
         if isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part):
-            raise ValueError(f"{field}: got an array with masked values; wanted an array that has them all")
+            raise InputError(field, got="an array with masked values", wanted="an array that has them all")
 
 
 def frozen(array: Anything) -> Anything:
@@ -81,24 +83,24 @@ def real(
 ) -> float:
     """A finite float within the given bounds."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Real, np.floating, np.integer)):
-        raise ValueError(f"{field}: got {value!r} ({type(value).__name__}); wanted a real number")
+        raise InputError(field, got=f"{value!r} ({type(value).__name__})", wanted="a real number")
     number = float(value)
     # written so that NaN fails
     good = math.isfinite(number) and (above is None or number > above)
     good = good and (at_least is None or number >= at_least) and (at_most is None or number <= at_most)
     if not good:
         bounds = _bounds_text(above, at_least, at_most)
-        raise ValueError(f"{field}: got {number}; wanted a finite number{bounds}")
+        raise InputError(field, got=number, wanted=f"a finite number{bounds}")
     return number
 
 
 def integer(field: str, value: object, *, at_least: int, at_most: int | None = None) -> int:
     """An integer within the given bounds."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (numbers.Integral, np.integer)):
-        raise ValueError(f"{field}: got {value!r} ({type(value).__name__}); wanted an integer")
+        raise InputError(field, got=f"{value!r} ({type(value).__name__})", wanted="an integer")
     number = int(value)
     if number < at_least or (at_most is not None and number > at_most):
-        raise ValueError(f"{field}: got {number}; wanted an integer{_bounds_text(None, at_least, at_most)}")
+        raise InputError(field, got=number, wanted=f"an integer{_bounds_text(None, at_least, at_most)}")
     return number
 
 
@@ -106,9 +108,13 @@ def count_that_fits(field: str, value: object, bytes_each: int) -> int:
     """A positive number of results whose arrays alone, ``bytes_each`` for one, fit into the free memory."""
     number = integer(field, value, at_least=1)
     if number * bytes_each > _NO_MATTER and number * bytes_each > (memory := free_memory()):
-        raise ValueError(
-            f"{field}: got {number}, whose results need {number * bytes_each / 1e9:.3g} GB; this machine has "
-            f"{memory / 1e9:.3g} GB free, wanted at most {memory // bytes_each}"
+        raise InputError(
+            field,
+            got=(
+                f"{number}, whose results need {number * bytes_each / 1e9:.3g} GB; "
+                f"this machine has {memory / 1e9:.3g} GB free, wanted at most "
+                f"{memory // bytes_each}"
+            ),
         )
     return number
 
@@ -136,7 +142,7 @@ def seconds_left(deadline: float) -> float | None:
 def choice(field: str, value: object, options: Sequence[str]) -> str:
     """One of the listed words."""
     if value not in options:
-        raise ValueError(f"{field}: got {value!r}; wanted one of {', '.join(map(repr, options))}")
+        raise no_such(field, value, options)
     return str(value)
 
 

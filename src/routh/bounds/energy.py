@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import Whole
 from routh.base.validation import Array, deadline_of, real_array
 from routh.lcp import convex
 from routh.problem.impact import ImpactProblem
@@ -32,7 +33,7 @@ def length(x: Array) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class OuterBound(ABC):
+class OuterBound(Whole, ABC):
     """A convex outer bound on the set of outcomes; every outcome has a contact that stopped last."""
 
     problem: ImpactProblem = field(repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from routh.base.status import InputError
 from routh.base.validation import integer
 from routh.bounds.barrier import BarrierBound
 from routh.bounds.energy import EnergyBound, OuterBound
@@ -26,11 +27,12 @@ def outer_bound(problem: ImpactProblem, *, level: int = 0) -> OuterBound:
         raise no_impact(problem)
     integer("level", level, at_least=0, at_most=2)
     if problem.restitution.any():
-        raise ValueError(
-            f"restitution: got {problem.restitution.max():g}; the bound is for inelastic impacts and wants 0"
+        raise InputError(
+            "restitution",
+            got=f"{problem.restitution.max():g}; the bound is for inelastic impacts and wants 0",
         )
     if level == 0:
         return EnergyBound(problem)
     if problem.nt != 1:
-        raise ValueError(f"level: got {level} in space; wanted 0, or planar contacts")
+        raise InputError("level", got=f"{level} in space", wanted="0, or planar contacts")
     return BarrierBound(problem, level == 2)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import routh
+from routh.base.status import InputError
 from routh.cli import landings, options, robots
 from routh.cli.output import Output
 from routh.cli.program import app, command
@@ -126,7 +127,7 @@ def impact(
     request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
     if robots.is_robot(file):
         if max_bytes is not None:
-            raise ValueError(f"--max-bytes: {file} is a robot file; wanted an .npz file")
+            raise InputError("--max-bytes", wrong=f"{file} is a robot file", wanted="an .npz file")
         return robots.run_robot(file, placed, request, place, output)
     robots.refuse_without_robot(file, placed)
     return run_file(file, request, place, output, max_bytes)
@@ -224,7 +225,9 @@ def audit(
 
     if robots.is_robot(source) and not request.law:
         if request.restitution is not None:
-            raise ValueError("--restitution: only applies to laws; wanted --law NAME with it, or a system")
+            raise InputError(
+                "--restitution", wrong="only applies to laws", wanted="--law NAME with it, or a system"
+            )
         robots.refuse_changes(source, change)
         report = options.output_file(request.out or Path("audit.html"), (".html", ".htm"))
         return run_audit(Path(source), landed, placed, request, report, output)
@@ -257,7 +260,9 @@ def animate(
     if robots.is_robot(source):
         robots.refuse_changes(source, request.change)
         if request.budget is not None:
-            raise ValueError("--budget: only applies to systems; for a robot, use a shorter --duration")
+            raise InputError(
+                "--budget", wrong="only applies to systems; for a robot, use a shorter --duration"
+            )
         return animate_robot(Path(source), landed, robot, request, target, output)
     robots.refuse_without_robot(source, landed, robot, request.robot)
     return animate_system(source, request, target, output)

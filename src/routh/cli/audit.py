@@ -10,7 +10,7 @@ from rich.table import Table
 
 from routh import systems
 from routh.auditing.comparison import LawAudit, audit_laws
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.text import for_rich
 from routh.cli import options, robots
 from routh.cli.changes import parse_changes
@@ -156,7 +156,9 @@ def _problem(source: str, placed: robots.Standing, changes: list[str]) -> Impact
     robots.refuse_without_robot(source, placed)
     if Path(source).suffix == ".npz":
         if changes:
-            raise ValueError("--set: only applies to systems; change the matrices in the file instead")
+            raise InputError(
+                "--set", wrong="only applies to systems; change the matrices in the file instead"
+            )
         return ImpactProblem.load(source)
     return systems.impact(source, **parse_changes(changes, source))
 

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 
 from routh.base import interrupts
-from routh.base.status import RouthError
+from routh.base.status import InputError, RouthError
 from routh.base.text import for_terminal
 
 GO_ON = "the same command resumes from there"
 NAMED = 3  # files that an interrupted command names; of more the number is told
 _ALONE = threading.Event()  # in a process that does nothing else
 _TOLD = threading.Event()  # that it was interrupted
+_flags: dict[str, str] = {}  # of the command that runs
+_typed: dict[str, str] = {}  # those of them that were typed
 _tellers: list[Callable[[], str]] = []
 
 
@@ -59,12 +60,23 @@ def explain(error: Exception) -> str | None:
         found = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     elif isinstance(error, MemoryError):
         found = f"not enough memory ({error or 'none left'}); wanted fewer samples or a smaller problem"
+    elif isinstance(error, InputError):
+        found = error.sentence(_typed.get(error.field), _flags)
     elif isinstance(error, (ValueError, RouthError)):
         found = str(error)
     else:
         return None
-    as_options = re.sub(r"\((\w+)=\)", lambda name: f"(--{name[1].replace('_', '-')})", found)
-    return for_terminal(as_options)
+    return for_terminal(found)
+
+
+def know_flags(flags: Mapping[str, str], typed: Collection[str]) -> None:
+    """The flags of the command that runs by the names of its options, and which of them were typed."""
+    _flags.clear()
+    _flags.update(flags)
+    _typed.clear()
+    _typed.update({name: flags[name] for name in flags if name in typed})
+    if "samples" in _typed:
+        _typed["n"] = flags["samples"]  # what Python calls how many
 
 
 def warn_in_one_line() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.base.spread import spread_choice
+from routh.base.status import InputError
 from routh.base.text import for_rich
 from routh.base.validation import Array, Options, real
 from routh.cli.exits import Exit
@@ -137,7 +138,7 @@ def _motions(
     problem = found.problem
     ended = np.flatnonzero(outcomes.solved)
     if not len(ended):
-        raise ValueError("impact: none of its samples is solved, so there is nothing to follow")
+        raise InputError("impact", wrong="none of its samples is solved, so there is nothing to follow")
     chosen = ended[spread_choice(outcomes.v[ended] @ problem.cholesky, wanted.futures or FUTURES)]
     names, which = mode_names(outcomes)
     shown = [int(group) for group in dict.fromkeys(sorted(which[chosen]))]

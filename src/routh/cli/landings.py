@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from routh.base.status import InputError
 from routh.base.text import for_rich, listed
 from routh.cli import options
 from routh.cli.output import Output
@@ -109,7 +110,7 @@ def _by_name(option: str, texts: list[str] | None) -> dict[str, float]:
         except ValueError:
             equals = ""
         if not equals or not name:
-            raise ValueError(f"{option}: got {text!r}; wanted NAME=VALUE, for example knee=0.5")
+            raise InputError(option, got=repr(text), wanted="NAME=VALUE, for example knee=0.5")
     return found
 
 

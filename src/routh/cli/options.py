@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from routh.base.status import InputError
 from routh.base.text import for_terminal
 
 if TYPE_CHECKING:
@@ -106,34 +107,34 @@ def output_file(path: Path, kinds: Sequence[str]) -> Path:
     shown = for_terminal(path)
     if path.suffix.lower() not in kinds:
         known = ", ".join(kind or "a folder" for kind in kinds)
-        raise ValueError(f"--out: got {shown!r}; wanted one of {known}")
+        raise InputError("--out", got=repr(shown), wanted=f"one of {known}")
     if path.suffix and path.is_dir():
-        raise ValueError(f"--out: got {shown!r}, which is a folder; wanted a file")
+        raise InputError("--out", got=f"{shown!r}, which is a folder", wanted="a file")
     return _writable(path)
 
 
 def place(out: Path | None, nowhere: bool, default: str, kinds: Sequence[str]) -> Path | None:
     """Path of a picture, checked by `output_file`; None if none is wanted."""
     if out is not None and nowhere:
-        raise ValueError("--out: given together with --no-picture; wanted only one of them")
+        raise InputError("--out", wrong="given together with --no-picture", wanted="only one of them")
     return None if nowhere else output_file(out or Path(default), kinds)
 
 
 def output_folder(path: Path) -> Path:
     """The path, if a folder is there or can be made there: likewise."""
     if path.exists() and not path.is_dir():
-        raise ValueError(f"--out: got {for_terminal(path)!r}, which is a file; wanted a folder")
+        raise InputError("--out", got=f"{for_terminal(path)!r}, which is a file", wanted="a folder")
     return _writable(path)
 
 
 def _writable(path: Path) -> Path:
     shown, folder = for_terminal(path), path.parent
     if not folder.is_dir():
-        raise ValueError(
-            f"--out: got {shown!r}, but there is no folder {for_terminal(folder)!r}; create it first"
+        raise InputError(
+            "--out", got=f"{shown!r}, but there is no folder {for_terminal(folder)!r}; create it first"
         )
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise ValueError(f"--out: got {shown!r}, which is not writable; wanted a writable place")
+        raise InputError("--out", got=f"{shown!r}, which is not writable", wanted="a writable place")
     return path
 
 
@@ -149,7 +150,7 @@ def refuse(settings: object, why: str) -> None:
         if is_dataclass(value) and not isinstance(value, type):
             refuse(value, why)
         elif value != field.default:
-            raise ValueError(f"--{field.name.replace('_', '-')}: {why}")
+            raise InputError(f"--{field.name.replace('_', '-')}", wrong=why)
 
 
 @dataclass(frozen=True)

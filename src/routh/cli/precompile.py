@@ -14,6 +14,7 @@ import numpy as np
 
 from routh import systems
 from routh.base import features
+from routh.base.status import InputError
 from routh.cli.exits import GO_ON, when_interrupted
 from routh.cli.output import Output, plain_table
 from routh.compiling import compile_seconds
@@ -106,10 +107,10 @@ def precompile(output: Output, device: str = "cpu", contacts: Sequence[int] = ()
         more = calls_of_features("gpu_families")
         families = {name: call for nc in contacts or (4,) for name, call in cuda.families(nc).items()} | more
     elif device != "cpu":
-        raise ValueError(f"--device: got {device!r}; wanted cpu or cuda")
+        raise InputError("--device", got=repr(device), wanted="cpu or cuda")
     elif contacts:
-        raise ValueError(
-            "--contacts: given without --device cuda; kernels for the CPU take any number of contacts"
+        raise InputError(
+            "--contacts", wrong="given without --device cuda; kernels for the CPU take any number of contacts"
         )
     rows: list[tuple[str, float, float]] = []
     when_interrupted(

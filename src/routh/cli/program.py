@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
 from routh.base import features
-from routh.cli.exits import IN_SHORT, Exit, until_nobody_reads
+from routh.cli.exits import IN_SHORT, Exit, know_flags, until_nobody_reads
 
 if TYPE_CHECKING:
     from routh.compiling.foreign import Foreign
@@ -61,7 +61,12 @@ class _FlagsWithoutType:
 
 
 class _Command(_FlagsWithoutType, TyperCommand):  # type: ignore[misc]
-    """A command whose flags show no type in the help."""
+    """A command whose flags show no type in the help; its errors spell options as they were typed."""
+
+    def invoke(self, ctx: Foreign) -> Foreign:
+        flags = {one.name: one.opts[0] for one in self.params if one.opts[0].startswith("--")}
+        know_flags(flags, [name for name in flags if ctx.get_parameter_source(name).name == "COMMANDLINE"])
+        return super().invoke(ctx)
 
 
 class _Group(_FlagsWithoutType, TyperGroup):  # type: ignore[misc]

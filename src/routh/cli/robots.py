@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from routh.base.status import InputError
 from routh.base.text import for_rich, for_terminal, listed
 from routh.cli import options
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
@@ -45,8 +46,8 @@ def refuse_other_files(file: Path) -> None:
     """A folder, or a file that is there and neither a robot's nor an .npz file by its name."""
     if file.is_dir() or (file.suffix.lower() not in (*SUFFIXES, ".npz") and file.is_file()):
         what = "is a folder" if file.is_dir() else "has another suffix"
-        raise ValueError(
-            f"{for_terminal(file)}: {what}; wanted a robot ({', '.join(SUFFIXES)}) or an .npz file"
+        raise InputError(
+            for_terminal(file), wrong=what, wanted=f"a robot ({', '.join(SUFFIXES)}) or an .npz file"
         )
 
 
@@ -59,7 +60,9 @@ def refuse_without_robot(source: str | Path, *groups: object) -> None:
 def refuse_changes(source: str, changes: object) -> None:
     """Parameters are a system's."""
     if changes:
-        raise ValueError(f"--set: {source} is a robot file; use --joint, --roll, --pitch, --yaw or --drop")
+        raise InputError(
+            "--set", wrong=f"{source} is a robot file; use --joint, --roll, --pitch, --yaw or --drop"
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class RobotFile:
         if self.state is None:
             return {"keyframe": self.keyframe}
         if self.keyframe is not None:
-            raise ValueError("--state: given together with --keyframe; wanted only one of them")
+            raise InputError("--state", wrong="given together with --keyframe", wanted="only one of them")
         from routh.models.files import read_state
 
         return {"qpos": read_state(self.state, int(model.nq), int(model.nv)).qpos}
@@ -195,29 +198,29 @@ def run_robot(
 @contextmanager
 def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterator[None]:
     """What is wrong with a state is told with what to try, as the command line spells it."""
-    from routh.base.status import ModelError, StateError
+    from routh.base.status import ModelError, Option, StateError
     from routh.models.mujoco.files import keyframe_names
     from routh.models.robot import NoContactError
 
     try:
         yield
     except (ModelError, NoContactError) as error:
-        told, advice = str(error), []
+        advice: list[Option] = []
+        named = keyframe_names(model)
         if isinstance(error, StateError) and isinstance(placed, Standing) and not lands:
-            working, named = _working_keyframe(model, placed), keyframe_names(model)
-            advice += [f"--keyframe {working}"] if working else []
-            posed = f"--keyframe {named[0]} " if named and not working and placed.keyframe is None else ""
-            advice.append(f"{posed}--drop 1.0, which moves the robot until it just touches")
+            working = _working_keyframe(model, placed)
+            advice += [Option("keyframe", working)] if working else []
+            drop = Option("drop", "1.0", "moves the robot until it just touches")
+            if named and not working and placed.keyframe is None:
+                drop = Option("keyframe", f"{named[0]} {drop.spelt('--drop')}")
+            advice.append(drop)
         elif isinstance(error, StateError):
-            named = keyframe_names(model)
-            advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
+            advice += [Option("keyframe", named[0])] if named and placed.keyframe is None else []
+        elif isinstance(error, NoContactError) and not has_ground(model):
+            advice.append(Option("ground", "0", "adds level ground"))
         elif isinstance(error, NoContactError) and not lands:
-            advice.append("--drop 1.0, which lowers the robot until it touches")
-        falls = ", which routh.models" in told  # without end
-        if not has_ground(model) and (falls or isinstance(error, NoContactError)):
-            told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
-        if advice:
-            error.args = (f"{told}. Try {' or '.join(advice)}.",)
+            advice.append(Option("drop", "1.0", "lowers the robot until it touches"))
+        error.advice = (*error.advice, *advice)
         raise
 
 
@@ -277,7 +280,7 @@ def load_state(
     if placed.state is None:
         return model, mujoco.state(model, keyframe=placed.keyframe, qpos=qpos, qvel=qvel)
     if placed.keyframe is not None or qpos is not None:
-        raise ValueError("--state: given together with --keyframe or --qpos; wanted one of them")
+        raise InputError("--state", wrong="given together with --keyframe or --qpos", wanted="one of them")
     found = read_state(placed.state, int(model.nq), int(model.nv))
     return model, mujoco.state(model, qpos=found.qpos, qvel=found.qvel if qvel is None else qvel)
 
@@ -290,7 +293,7 @@ def robot_problem(file: Path, placed: Placement, output: Output) -> tuple[RobotP
 
     lands = placed.landed.lands
     if placed.compare_windows and placed.gap is not None:
-        raise ValueError("--compare-windows: given together with --gap; wanted one of them")
+        raise InputError("--compare-windows", wrong="given together with --gap", wanted="one of them")
     model, data = load_state(file, placed, lands=lands)
     wider: RobotProblem | None = None
     with advising(model, placed, lands=lands):
@@ -347,7 +350,9 @@ def landing_of(
     """The landing from the posture that was asked for; with another ``window``, where it is given."""
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
-            raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
+            raise InputError(
+                f"--{name}", wrong="given together with --drop, which sets it", wanted="one of them"
+            )
     limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
     qpos, window = data.qpos if placed.poses else None, placed.window if window is None else window
     return make_landing(model, landed, window=window, qpos=qpos, **limits)
@@ -364,4 +369,4 @@ def parse_values(option: str, text: str | None) -> dict[int | str, float] | list
             return {int(index): float(value) for index, value in pairs}
         return [float(part) for part in parts]
     except ValueError:
-        raise ValueError(f'{option}: got {text!r}; wanted "2:-1.0,5:0.3" or all values') from None
+        raise InputError(option, got=repr(text), wanted='"2:-1.0,5:0.3" or all values') from None

@@ -18,7 +18,7 @@ from rich.table import Table
 from routh import systems
 from routh.auditing.comparison import Comparison, compare
 from routh.base import features
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.storage import MAX_BYTES
 from routh.base.text import for_rich
 from routh.base.validation import Array, Options
@@ -53,7 +53,9 @@ def run_system(
 ) -> int:
     """Sample a named system; the exit code."""
     if name not in systems.names() and Path(name).is_file():
-        raise ValueError(f"name: got a file; wanted the name of a system (for a file: routh impact {name!r})")
+        raise InputError(
+            "name", got="a file", wanted=f"the name of a system (for a file: routh impact {name!r})"
+        )
     system = systems.get(name, **parse_changes(changes, name))
     if system.kind == "motion":
         options.refuse(

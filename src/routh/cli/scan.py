@@ -12,7 +12,7 @@ from rich.table import Table
 
 from routh import systems
 from routh.auditing.scans import Scan, grid_from_text, scan
-from routh.base.status import StateError, Status
+from routh.base.status import InputError, StateError, Status
 from routh.base.text import for_rich
 from routh.base.validation import Options, choice
 from routh.cli.landings import NUMBERS, Landed, make_landing
@@ -31,14 +31,14 @@ def run_scan(
 ) -> int:
     """Scan a robot's landings or a system's parameters; the exit code."""
     if not request.over:
-        raise ValueError("--over: got none; wanted at least one axis, e.g. --over roll=-0.3:0.3:41")
+        raise InputError("--over", got="none", wanted="at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
     tips = choice("--measure", request.measure, MEASURES) == "tipping"
     landings = Landings(source, landed, robot, request) if is_robot(source) else None
     if landings is None:
         refuse_without_robot(source, landed, robot, request.near)
         if tips:
-            raise ValueError(f"--measure: {source} is not a robot file, which tipping needs")
+            raise InputError("--measure", wrong=f"{source} is not a robot file, which tipping needs")
     with output.busy(f"{len(grid)} impacts"):
         drawing: Options = {"n": request.samples, "seed": request.seed, "budget": request.budget}
         if tips:

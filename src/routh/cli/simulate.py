@@ -16,6 +16,7 @@ import numpy as np
 from rich.table import Table
 
 from routh import laws, systems
+from routh.base.status import InputError
 from routh.base.text import by_body, for_rich
 from routh.base.validation import Array, Options, choice, deadline_of, real, seconds_left
 from routh.cli import options, robots
@@ -65,7 +66,7 @@ class Start:
         from routh.models.spatial import SpatialModel
 
         if not isinstance(self.model, (PlanarModel, SpatialModel)):
-            raise ValueError(f"name: got {self.name!r}, which cannot be drawn; wanted --out with a .png")
+            raise InputError("name", got=f"{self.name!r}, which cannot be drawn", wanted="--out with a .png")
         return self.model
 
 
@@ -87,7 +88,7 @@ def run_simulate(
     else:
         robots.refuse_without_robot(source, landed, placed)
         if request.self_contacts:
-            raise ValueError(f"--self-contacts: {source} is not a robot file; wanted a robot file")
+            raise InputError("--self-contacts", wrong=f"{source} is not a robot file", wanted="a robot file")
         start, said = system_start(source, request), ""
     begun = time.perf_counter()
     with (
@@ -119,8 +120,10 @@ def system_start(name: str, request: MotionRequest) -> Start:
 
     system = systems.get(name, **parse_changes(request.change or [], name))
     if system.model is None or system.state is None:
-        raise ValueError(
-            f"name: got {name!r}, which is a single impact without a mechanism; wanted a system that moves"
+        raise InputError(
+            "name",
+            got=f"{name!r}, which is a single impact without a mechanism",
+            wanted="a system that moves",
         )
     motion = system if isinstance(system, ConstrainedMotion) else None
     own = 2.0 if motion is None else motion.duration
@@ -136,7 +139,7 @@ def robot_start(
 
     lands = landed.lands
     if placed.gap is not None:
-        raise ValueError("--gap: does not apply to motions; use --window")
+        raise InputError("--gap", wrong="does not apply to motions; use --window")
     model, data = robots.load_state(file, placed, lands=lands, sky=True)
     state = State(data.qpos, data.qvel)
     if lands:
@@ -165,8 +168,10 @@ def futures_of(start: Start, law: laws.ImpactLaw | None, request: MotionRequest)
         )
     if start.motion is not None and law is None:
         if (request.futures or 1) > 1:
-            raise ValueError(
-                f"--futures: {start.name} moves by constraint forces and has one future; wanted --law with it"
+            raise InputError(
+                "--futures",
+                wrong=f"{start.name} moves by constraint forces and has one future",
+                wanted="--law with it",
             )
         step = options.given(dt=request.dt, budget=request.budget)
         return Bundle((start.motion.run(duration=start.duration, **step),))
@@ -184,8 +189,8 @@ def _verdicts(model: Model, bundle: Bundle, request: MotionRequest, output: Outp
     if not request.verify:
         return None
     if any(one.s is None for one in bundle):
-        raise ValueError(
-            "--verify: only checks motions that go from event to event; time steps are approximations"
+        raise InputError(
+            "--verify", wrong="only checks motions that go from event to event; time steps are approximations"
         )
     from routh.sim.verification import verify
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import real
 from routh.cli.landings import Landed
 
@@ -35,9 +36,11 @@ class Varied:
         try:
             low, high = (real("--smallest", float(end)) for end in ends.split(":"))
         except ValueError:
-            raise ValueError(f"--smallest: got {text!r}; wanted NAME=LOW:HIGH, such as span=0.5:2") from None
+            raise InputError(
+                "--smallest", got=repr(text), wanted="NAME=LOW:HIGH, such as span=0.5:2"
+            ) from None
         if not name or not low < high or (name == SPAN and low <= 0.0):
-            raise ValueError(f"--smallest: got {text!r}; wanted LOW below HIGH, and a span above 0")
+            raise InputError("--smallest", got=repr(text), wanted="LOW below HIGH, and a span above 0")
         return cls(name, low, high)
 
     def at(self, share: float) -> float:
@@ -108,9 +111,10 @@ def spread(model: MjModel, body: str | None, factor: float) -> MjModel:
     apart = np.array(wide.geom_pos[own] - wide.body_ipos[root.body])
     beside = np.abs(apart[meets[own], :2]).max(initial=0.0) > 0.0
     if (root.geoms & meets).sum() != meets[own].sum() or not beside:
-        raise ValueError(
-            "--smallest: span needs feet that are shapes of the free body itself, beside its centre of mass; "
-            "wanted a joint's name instead"
+        raise InputError(
+            "--smallest",
+            wrong=("span needs feet that are shapes of the free body itself, beside its centre of mass"),
+            wanted="a joint's name instead",
         )
     apart[:, :2] *= factor
     moved = apart + wide.body_ipos[root.body]

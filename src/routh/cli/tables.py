@@ -23,8 +23,8 @@ from routh.cli.output import Output, notes_shown, plain_table
 from routh.laws.base import ImpactResult
 from routh.problem.friction import ContactMode
 from routh.problem.impact import ImpactProblem
-from routh.sampling import Answer, Outcomes
-from routh.sampling.answers import ENOUGH, contact_modes, nothing_approaches
+from routh.sampling import Outcomes
+from routh.sampling.answers import ENOUGH, Answer, contact_modes, nothing_approaches
 from routh.sampling.outcomes import ModeRow
 from routh.viz.density import limits
 from routh.viz.panels import Axis, Panel, telling_panel

@@ -2,11 +2,8 @@
 from routh.constraints.compliance import STEEL as STEEL
 from routh.constraints.compliance import Compliance as Compliance
 from routh.constraints.compliance import from_model as from_model
-from routh.constraints.gradients import ContactGradient as ContactGradient
 from routh.constraints.gradients import Derivative as Derivative
-from routh.constraints.gradients import RowsGradient as RowsGradient
 from routh.constraints.gradients import StateGradient as StateGradient
-from routh.constraints.gradients import SystemGradient as SystemGradient
 from routh.constraints.gradients import differentiate as differentiate
 from routh.constraints.gradients import state_gradient as state_gradient
 from routh.constraints.inverse import InverseResult as InverseResult
@@ -29,4 +26,3 @@ from routh.constraints.types import Holonomic as Holonomic
 from routh.constraints.types import StateConstraint as StateConstraint
 from routh.constraints.types import Unilateral as Unilateral
 from routh.constraints.types import coordinate_limit as coordinate_limit
-from routh.kernels.constraints.scaling import Residuals as Residuals

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, DenseOrSparse, Options
 from routh.constraints.system import ConstrainedSystem, SparseMass
 from routh.constraints.types import Bilateral, Contact, StateConstraint, Unilateral
@@ -119,9 +120,13 @@ def _of_model(rows: SpringRows, nt: int, compliance: Compliance) -> Bilateral | 
         for field in ("stiffness", "damping", "tangential_damping"):
             given = getattr(compliance, field)
             if not callable(given) and np.ndim(given):
-                raise ValueError(
-                    f"compliance.{field}: got one number per contact; wanted one for all or a function of "
-                    f"the gaps, since contacts of flat shapes ({rows.name!r}) come and go"
+                raise InputError(
+                    f"compliance.{field}",
+                    got="one number per contact",
+                    wanted=(
+                        f"one for all or a function of the gaps, since contacts of flat shapes "
+                        f"({rows.name!r}) come and go"
+                    ),
                 )
         yields: Options = vars(replace(compliance.at(rows.phi), tangential_stiffness=0.0))
         return Contact(rows.G, rows.tangents, rows.phi, mu=rows.limit, **yields, name=rows.name)  # type: ignore[arg-type]

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.results import Result, Whole
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
 from routh.constraints.friction import SEPARATES, SLIDES, STICKS, ModeRows
@@ -293,11 +295,16 @@ _FIELDS = ("M", "f", "v", "dt")
 
 
 @dataclass(frozen=True, eq=False)
-class Derivative:
+class Derivative(Result):
     """The derivative of one solved step with respect to all its data."""
 
     forces: ConstraintForces
     at: Linearised = field(repr=False)
+
+    @property
+    def status(self) -> Status:
+        """How the step ended."""
+        return self.forces.status
 
     @property
     def margin(self) -> float:
@@ -364,7 +371,7 @@ def differentiate(forces: ConstraintForces) -> Derivative:
     slope of the first velocity after the step with the stiffnesses of the first constraint.
     """
     if forces.method != "energy":
-        raise ValueError(f"forces: got those of the method {forces.method!r}; wanted those of `solve`")
+        raise InputError("forces", got=f"those of the method {forces.method!r}", wanted="those of `solve`")
     return Derivative(forces, linearise(forces))
 
 
@@ -374,7 +381,7 @@ def _given(
     if parts is None:
         return [np.zeros(shape) for shape in shapes]
     if len(parts) != len(shapes):
-        raise ValueError(f"{field}: got {len(parts)} arrays; wanted {len(shapes)}, one per constraint")
+        raise InputError(field, got=f"{len(parts)} arrays", wanted=f"{len(shapes)}, one per constraint")
     return [
         np.zeros(shape)
         if part is None
@@ -391,7 +398,7 @@ def _named(forces: ConstraintForces, gradient: SystemGradient, name: str) -> Arr
         if item.name == owner and part in (*found.numbers, *found.outer):
             return np.asarray(getattr(found, part))
     names = ", ".join(repr(item.name) for item in forces.system.constraints)
-    raise ValueError(f"wrt: got {name!r}; wanted one of {_FIELDS} or 'constraint.field' of {names}")
+    raise InputError("wrt", got=repr(name), wanted=f"one of {_FIELDS} or 'constraint.field' of {names}")
 
 
 # Mass, forces and Jacobians depend smoothly on the state: their derivatives are differences of the model's
@@ -406,7 +413,7 @@ Function = Callable[[State], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class StateGradient:
+class StateGradient(Whole):
     """Gradient with respect to the state and the inputs of a model.
 
     Parameters

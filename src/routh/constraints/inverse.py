@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, real, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
 from routh.constraints.solving import ConstraintForces, solve
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class InverseResult:
+class InverseResult(Result):
     """Inputs, the constraint forces that go with them, and what they achieve.
 
     Parameters
@@ -105,7 +106,7 @@ def inputs_for(
     options = {"dt": dt, "compliance": compliance, "constraints": constraints, "force": force}
     count = input_count(model)
     if count == 0:
-        raise ValueError("model: got no inputs; wanted at least one actuated coordinate")
+        raise InputError("model", got="no inputs", wanted="at least one actuated coordinate")
 
     def forces_under(u: Array) -> Array:
         """All forces (nv,) at the wanted velocity, those of the rows by their laws."""

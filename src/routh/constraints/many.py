@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, DenseOrSparse, integer
 from routh.constraints.friction import CoulombResult
 from routh.constraints.solving import ConstraintForces, gather, name_of, solve, told
@@ -28,7 +29,7 @@ from routh.kernels.constraints.settle import COLD, WARM, Solved, Steps, solve_st
 
 
 @dataclass(frozen=True, eq=False)
-class ManyForces:
+class ManyForces(Result):
     """Forces and velocities of many steps; ``[k]`` is what `solve` gives for system k.
 
     Parameters
@@ -94,18 +95,19 @@ def solve_many(
     """
     given = tuple(systems)
     if not given:
-        raise ValueError("systems: got none; wanted at least one")
+        raise InputError("systems", got="none", wanted="at least one")
     if threads is not None:
         integer("threads", threads, at_least=1)
     for field_, others in (("systems", given), ("warm", () if warm is None else warm.systems)):
         for k, system in enumerate(others):
             if _kinds(system) != _kinds(given[0]):
-                raise ValueError(
-                    f"{field_}[{k}]: got {_kinds(system)}; wanted the velocities and constraints of "
-                    f"systems[0], {_kinds(given[0])}"
+                raise InputError(
+                    f"{field_}[{k}]",
+                    got=_kinds(system),
+                    wanted=f"the velocities and constraints of systems[0], {_kinds(given[0])}",
                 )
     if warm is not None and len(warm) != len(given):
-        raise ValueError(f"warm: got the result of {len(warm)} steps; wanted {len(given)}")
+        raise InputError("warm", got=f"the result of {len(warm)} steps", wanted=len(given))
     first, enough, start = given[0], tolerances.COULOMB_ITERATION, COLD
     numbers, counts = _numbers(first), _counts(first)
     layout, found = dense_layout(counts, first.nv), _room(len(given), first.nv, counts)

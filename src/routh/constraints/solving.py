@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import Status
 from routh.base.validation import Array, choice
 from routh.constraints.friction import (
@@ -28,7 +29,7 @@ from routh.step.base import residual_tolerance
 
 
 @dataclass(frozen=True, eq=False)
-class ConstraintForces:
+class ConstraintForces(Result):
     """Forces, velocity after the step, and how well they were solved.
 
     Parameters

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real, real_array
 
 
@@ -86,7 +87,7 @@ def square_grid(side: float, count: int, height: float) -> Array:
     """Centres (count, 3) of equal elements, a square number, of a square with edge ``side`` at z = height."""
     n = math.isqrt(count)
     if n * n != count:
-        raise ValueError(f"count: got {count}; wanted a square number")
+        raise InputError("count", got=count, wanted="a square number")
     centres = side * ((np.arange(n) + 0.5) / n - 0.5)
     x, y = np.meshgrid(centres, centres, indexing="ij")
     return np.stack([x.ravel(), y.ravel(), np.full(count, height)], axis=1)

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from routh.base import tolerances
+from routh.base.status import InputError
 from routh.base.validation import Array, DenseOrSparse, real, real_array
 from routh.constraints.types import Bilateral, Constraint, Contact, Unilateral
 from routh.kernels.constraints.data import DENSE, SPARSE, Layout, Terms, make_terms
@@ -63,7 +64,7 @@ class SparseMass:
         self.given = M
         self.M = sparse.csr_array(M, dtype=np.float64)
         if not np.all(np.isfinite(self.M.data)):
-            raise ValueError("M: got an entry that is not finite; wanted finite numbers")
+            raise InputError("M", got="an entry that is not finite", wanted="finite numbers")
         _check_symmetric(self.M)
         self.inverse = _inverse_of_blocks(self.M)
 
@@ -86,10 +87,10 @@ Mass = DenseMass | SparseMass
 
 def _check_symmetric(M: DenseOrSparse) -> None:
     if M.shape[0] != M.shape[1]:
-        raise ValueError(f"M: got shape {M.shape}; wanted (nv, nv)")
+        raise InputError("M", got=f"shape {M.shape}", wanted="(nv, nv)")
     off = abs(M - M.T).max() if M.shape[0] else 0.0
     if off and not off <= tolerances.SYMMETRY * abs(M).max():
-        raise ValueError(f"M: got asymmetry {off:g}; wanted a symmetric matrix")
+        raise InputError("M", got=f"asymmetry {off:g}", wanted="a symmetric matrix")
 
 
 def _factor(M: Array) -> Array:
@@ -98,9 +99,13 @@ def _factor(M: Array) -> Array:
     margin = 0.0 if info else (np.diag(L) ** 2 / np.diag(M)).min(initial=1.0)
     if not margin > tolerances.MASSLESS:
         lowest = np.linalg.eigvalsh(M)[0]
-        raise ValueError(
-            f"M: got smallest eigenvalue {lowest:g}; wanted a positive definite mass matrix: "
-            "a massless direction has no acceleration, so give every body mass and inertia"
+        raise InputError(
+            "M",
+            got=f"smallest eigenvalue {lowest:g}",
+            wanted=(
+                "a positive definite mass matrix: a massless direction has no acceleration, so "
+                "give every body mass and inertia"
+            ),
         )
     return L
 
@@ -306,14 +311,16 @@ def _stack(blocks: list[DenseOrSparse], system: ConstrainedSystem) -> DenseOrSpa
 def _check_constraints(constraints: tuple[Constraint, ...], nv: int) -> None:
     for index, item in enumerate(constraints):
         if not isinstance(item, (Bilateral, Unilateral, Contact)):
-            raise ValueError(
-                f"constraints[{index}]: got {type(item).__name__}; wanted Bilateral, Unilateral or Contact"
+            raise InputError(
+                f"constraints[{index}]", got=type(item).__name__, wanted="Bilateral, Unilateral or Contact"
             )
         columns = (item.Jn if isinstance(item, Contact) else item.G).shape[1]
         if columns != nv:
-            raise ValueError(f"constraints[{index}]: got a Jacobian with {columns} columns; wanted nv = {nv}")
+            raise InputError(
+                f"constraints[{index}]", got=f"a Jacobian with {columns} columns", wanted=f"nv = {nv}"
+            )
     if len({item.nt for item in constraints if isinstance(item, Contact)}) > 1:
-        raise ValueError("constraints: got planar and spatial contacts; wanted one kind in one system")
+        raise InputError("constraints", got="planar and spatial contacts", wanted="one kind in one system")
 
 
 # The acting rows of a system as the kernels take them (`routh.kernels.constraints`).

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from routh.base.status import InputError
 from routh.base.validation import Array, DenseOrSparse, Options, choice, integer, real, real_array
 from routh.models.base import State
 from routh.models.rotations import rotation_matrices, skew
@@ -183,7 +184,7 @@ def _or_zeros(field: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Ar
 def _coefficient(field: str, value: ArrayLike, n: int) -> Array:
     array = real_array(field, value, [(), (n,)], f"a number or shape ({n},)")
     if array.size and not array.min() >= 0.0:
-        raise ValueError(f"{field}: got {array.min():g}; wanted numbers >= 0")
+        raise InputError(field, got=f"{array.min():g}", wanted="numbers >= 0")
     return np.array(np.broadcast_to(array, (n,)))
 
 
@@ -191,9 +192,9 @@ def _jacobian(field: str, value: DenseOrSparse, rows: int | None) -> DenseOrSpar
     if sparse.issparse(value):
         matrix = sparse.csr_array(value, dtype=np.float64)
         if not np.all(np.isfinite(matrix.data)):
-            raise ValueError(f"{field}: got an entry that is not finite; wanted finite numbers")
+            raise InputError(field, got="an entry that is not finite", wanted="finite numbers")
         if rows is not None and matrix.shape[0] != rows:
-            raise ValueError(f"{field}: got {matrix.shape[0]} rows; wanted {rows}")
+            raise InputError(field, got=f"{matrix.shape[0]} rows", wanted=rows)
         return matrix
     return real_array(field, value, [(rows, None)], f"shape ({'n' if rows is None else rows}, nv)")
 
@@ -201,16 +202,16 @@ def _jacobian(field: str, value: DenseOrSparse, rows: int | None) -> DenseOrSpar
 def _tangents(Jt: DenseOrSparse, nc: int, nv: int, nt: int | None) -> tuple[DenseOrSparse, int]:
     if sparse.issparse(Jt):
         if nt not in (1, 2):
-            raise ValueError(f"nt: got {nt!r}; wanted 1 or 2, the tangents per contact of the sparse Jt")
+            raise InputError("nt", got=repr(nt), wanted="1 or 2, the tangents per contact of the sparse Jt")
         matrix = _jacobian("Jt", Jt, nc * nt)
         if matrix.shape[1] != nv:
-            raise ValueError(f"Jt: got {matrix.shape[1]} columns; wanted {nv}, as Jn")
+            raise InputError("Jt", got=f"{matrix.shape[1]} columns", wanted=f"{nv}, as Jn")
         return matrix, nt
     shapes = [(nc, nv), (nc, 1, nv), (nc, 2, nv)]
     array = real_array("Jt", Jt, shapes, f"shape ({nc}, nt, {nv}) with nt 1 or 2")
     found = 1 if array.ndim == 2 else array.shape[1]
     if nt not in (None, found):
-        raise ValueError(f"nt: got {nt!r}; wanted {found}, the tangents per contact of Jt")
+        raise InputError("nt", got=repr(nt), wanted=f"{found}, the tangents per contact of Jt")
     return array.reshape(nc * found, nv), found
 
 
@@ -295,7 +296,7 @@ def coordinate_limit(
     ends = [(1.0, lower), (-1.0, upper)]
     sides = [(sign, real(name, end)) for sign, end in ends if end is not None]
     if not sides:
-        raise ValueError(f"{name}: got neither lower nor upper; wanted at least one")
+        raise InputError(name, got="neither lower nor upper", wanted="at least one")
     sign, end = np.array(sides).T
     G = np.zeros((len(sides), nv))
     G[:, column] = sign

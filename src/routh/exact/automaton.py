@@ -82,8 +82,11 @@ def automaton(problem: RationalProblem, *, facets: int | None = None) -> Automat
     chosen = independent_rows(J)
     if len(chosen) > _LARGEST:
         raise CapacityError(
-            f"problem: its contacts span {len(chosen)} dimensions; exact sets go up to {_LARGEST}, "
-            "and routh.outer_bound takes any problem"
+            "problem",
+            wrong=(
+                f"its contacts span {len(chosen)} dimensions; exact sets go up to {_LARGEST}, "
+                "and routh.outer_bound takes any problem"
+            ),
         )
     response = solve(M, transpose(J))  # M^-1 J^T, (nv, rows)
     delassus = product(J, response)

@@ -113,7 +113,9 @@ def worst_in_box(
     parts = [*ends, _nothing_approaches(relation)]
     pairs = [(*pair, part) for part in parts if (pair := programs.largest(part, objective)) is not None]
     if not pairs:
-        raise CapacityError("low, high: no outcome was found from this box; wanted a complete map (budget)")
+        raise CapacityError(
+            "low, high", wrong="no outcome was found from this box", wanted="a complete map (budget)"
+        )
     before, after, part = max(pairs, key=lambda pair: dot(objective, pair[1]))
     proof = _proof(problem, relation, before, after)
     if proof == "unproved":  # v is on a border that only velocities beside it come near to

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real, real_array
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.groups import grouped_bound, groups_of, shortened
@@ -166,9 +166,10 @@ def whole_set(problem: ImpactProblem, *, budget: float, pieces: int) -> Polytope
 def _facets(friction: str, facets: int | None, nt: int) -> int | None:
     """How many corners the friction polygons have, None in the plane; refuses what has no exact set."""
     if uses_true_cone(friction, facets, nt):
-        raise ValueError(
-            "friction: got 'cone' for contacts in space, where exact sets are only of polygons; wanted "
-            "friction='polyhedral' (facets=8), or routh.outer_bound, which takes the cone"
+        raise InputError(
+            "friction",
+            got="'cone' for contacts in space, where exact sets are only of polygons",
+            wanted="friction='polyhedral' (facets=8), or routh.outer_bound, which takes the cone",
         )
     polygon = facet_directions(nt, facets)
     return len(polygon) if nt == 2 else None
@@ -188,13 +189,17 @@ def _starts(auto: Automaton, states: ArrayLike) -> list[Vector]:
         exact = [number(*x.as_integer_ratio()) for x in map(float, v)]
         z = times(auto.rows, exact)
         if difference(exact, times(auto.back, z)) != auto.base:
-            raise ValueError(
-                "states: they differ by what no impulse can change; wanted one set for each such part"
+            raise InputError(
+                "states",
+                wrong="they differ by what no impulse can change",
+                wanted="one set for each such part",
             )
         found.append(z)
     normals = [tuple(map(Fraction, row)) for row in auto.normals]
     if not any(all(dot(row, z) < 0 for z in found) for row in normals):
-        raise ValueError("states: no contact approaches in all of them; wanted an impact from every state")
+        raise InputError(
+            "states", wrong="no contact approaches in all of them", wanted="an impact from every state"
+        )
     return found
 
 

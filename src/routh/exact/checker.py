@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.exact.polyhedra import hull, load_ppl
 from routh.exact.rational import RationalProblem, Vector, difference, dot, integers, reduced, times, transpose
 
@@ -303,7 +304,7 @@ def check_member(
 
 def _check_polygon(problem: RationalProblem, polygon: Sequence[Vector]) -> None:
     if any(len(d) != problem.nt for d in polygon):
-        raise ValueError(f"polygon: got directions of length {len(polygon[0])}; wanted {problem.nt}")
+        raise InputError("polygon", got=f"directions of length {len(polygon[0])}", wanted=problem.nt)
 
 
 def _is_limit(

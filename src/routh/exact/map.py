@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import CapacityError, Status
+from routh.base.results import Result
+from routh.base.status import CapacityError, InputError, Status
 from routh.base.validation import integer, real, real_array
 from routh.exact.automaton import Automaton, automaton
 from routh.exact.boxes import WorstInBox, bound_in_box, largest_speed, worst_in_box
@@ -44,7 +45,7 @@ class MapPiece:
 
 
 @dataclass(frozen=True, eq=False)
-class ExactMap:
+class ExactMap(Result):
     """All outcomes from all velocities before, for the masses, contacts and friction of one problem.
 
     Where ``status`` is INCOMPLETE, `at` computes each set from the start, `worst` looks at what was found and
@@ -131,7 +132,9 @@ class ExactMap:
         """
         if not self.status.ok:
             raise CapacityError(
-                f"budget: the map is {self.status.name} after {self.seconds:.0f} s; wanted a complete one"
+                "budget",
+                wrong=f"the map is {self.status.name} after {self.seconds:.0f} s",
+                wanted="a complete one",
             )
         return self._regions
 
@@ -148,7 +151,7 @@ class ExactMap:
         rows = (("objective", objective), ("low", low), ("high", high))
         arrays = [real_array(name, row, shape, f"shape {shape[0]}") for name, row in rows]
         if np.any(arrays[1] > arrays[2]):
-            raise ValueError(f"low: got {arrays[1]}; wanted no component above that of high, {arrays[2]}")
+            raise InputError("low", got=arrays[1], wanted=f"no component above that of high, {arrays[2]}")
         goal, *box = (tuple(Fraction(float(x)) for x in row) for row in arrays)
         inner, outer = self.reached
         corners = (box[0], box[1])
@@ -194,7 +197,7 @@ def exact_map(
     limits = Budget(real("budget", budget, above=0.0), integer("pieces", pieces, at_least=1), started)
     rational, _, shift = in_rationals(problem, eta)
     if rational.nt != 1:
-        raise ValueError("problem: got contacts in space; wanted planar ones, routh.exact_set takes both")
+        raise InputError("problem", got="contacts in space", wanted="planar ones, routh.exact_set takes both")
     plain = automaton(rational)
     speed = math.sqrt(plain.energy)
     units = tuple(simplest(float(unit) / speed, 1e-5 * float(unit) / speed) for unit in plain.units)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real_array
 from routh.exact.automaton import Automaton
 from routh.exact.facets import Facet, Facets, exact_facets, rounded
@@ -193,7 +194,7 @@ def frame_of(automaton: Automaton, problem: ImpactProblem) -> VelocityFrame:
 def polytope(poly: C_Polyhedron, frame: VelocityFrame) -> Polytope:
     """A bounded PPL polyhedron in z as a polytope in v."""
     if not poly.is_bounded():
-        raise ValueError("poly: is unbounded; wanted a polytope")
+        raise InputError("poly", wrong="is unbounded", wanted="a polytope")
     return Polytope(Piece(poly, frame.automaton.gram), frame, int(poly.affine_dimension()))
 
 

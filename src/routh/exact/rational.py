@@ -15,6 +15,7 @@ from math import gcd, lcm
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.status import InputError
 from routh.base.validation import Array, integer, real
 from routh.problem.impact import ImpactProblem
 
@@ -75,7 +76,7 @@ def solve(A: Sequence[Sequence[Fraction]], B: Sequence[Sequence[Fraction]]) -> M
     n = len(A)
     rows, pivots = reduced(((*a, *b) for a, b in zip(A, B, strict=True)), n)
     if len(pivots) < n:
-        raise ValueError("A: is singular; wanted an invertible matrix")
+        raise InputError("A", wrong="is singular", wanted="an invertible matrix")
     return tuple(tuple(row[n:]) for row in rows)
 
 
@@ -157,7 +158,7 @@ class RationalProblem:
         )
         _ = self.problem  # refuses wrong shapes and signs, and a mass that is not positive definite
         if transpose(self.M) != self.M:
-            raise ValueError("M: is not symmetric; wanted a symmetric matrix, exactly")
+            raise InputError("M", wrong="is not symmetric", wanted="a symmetric matrix, exactly")
 
     @property
     def nv(self) -> int:
@@ -223,7 +224,7 @@ def friction_directions(nt: int, facets: int) -> Matrix:
         return ((Fraction(1),), (Fraction(-1),))
     integer("facets", facets, at_least=4)
     if facets % 2:
-        raise ValueError(f"facets: got {facets}; wanted an even number, so that directions come in pairs")
+        raise InputError("facets", got=facets, wanted="an even number, so that directions come in pairs")
     half = [unit_circle(2 * np.pi * k / facets, tolerance=1e-3) for k in range(facets // 2)]
     return tuple(half + [(-c, -s) for c, s in half])
 
@@ -240,6 +241,4 @@ def _fraction(field: str, value: object) -> Fraction:
     try:
         return Fraction(value)  # type: ignore[call-overload]
     except (ValueError, TypeError, OverflowError, ZeroDivisionError):
-        raise ValueError(
-            f"{field}: got {value!r}; wanted finite numbers, or strings such as '5/12'"
-        ) from None
+        raise InputError(field, got=repr(value), wanted="finite numbers, or strings such as '5/12'") from None

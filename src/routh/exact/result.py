@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from routh.base import tolerances
-from routh.base.results import Drawable
-from routh.base.status import Status
+from routh.base.results import Drawable, Whole
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer, real, real_array
 from routh.exact.paths import statuses_to
 from routh.exact.polytopes import PolytopeUnion, Vertex, largest_distance, lifted
@@ -109,7 +109,7 @@ class ExactSet(Drawable):
         nv = self.rational.nv
         velocity = np.asarray(v, dtype=np.float64)
         if velocity.shape[-1:] != (nv,):
-            raise ValueError(f"v: got shape {velocity.shape}; wanted (..., {nv})")
+            raise InputError("v", got=f"shape {velocity.shape}", wanted=f"(..., {nv})")
         return self._side(which).contains(velocity, real("tol", tol, at_least=0.0))
 
     def support(self, direction: ArrayLike, *, which: Side = "inner") -> Array:
@@ -159,7 +159,7 @@ class ExactSet(Drawable):
 
 
 @dataclass(frozen=True, eq=False)
-class Coverage:
+class Coverage(Whole):
     """Samples against the exact set. All numbers are shares: 0 is perfect."""
 
     directions: Array = field(repr=False)  # (k, nv)
@@ -203,9 +203,11 @@ def coverage(outcomes: Outcomes, exact: ExactSet, *, directions: int = 32, point
 
     v = outcomes.v[outcomes.solved]
     if not len(v):
-        raise ValueError("outcomes: no sample is solved; wanted at least one")
+        raise InputError("outcomes", wrong="no sample is solved", wanted="at least one")
     if not len(exact.inner):
-        raise ValueError(f"exact: has no inner pieces ({exact.status.name}); wanted a set to compare with")
+        raise InputError(
+            "exact", wrong=f"has no inner pieces ({exact.status.name})", wanted="a set to compare with"
+        )
     rows = watch_directions(exact.problem, directions)
     top, bottom = exact.support(rows), -exact.support(-rows)
     width = top - bottom
@@ -234,13 +236,16 @@ def _must_agree(outcomes: Outcomes, exact: ExactSet) -> None:
     polygon = friction_polygon(settings.get("friction", "cone"), settings.get("facets"), nt)
     if nt == 2 and exact.facets is not None and (polygon is None or len(polygon) != exact.facets):
         drawn = "Coulomb's cone" if polygon is None else f"{len(polygon)} facets"
-        raise ValueError(
-            f"outcomes: were drawn with {drawn}, and the exact set has {exact.facets} facets; wanted "
-            f"routh.sample(..., friction='polyhedral', facets={exact.facets})"
+        raise InputError(
+            "outcomes",
+            wrong=f"were drawn with {drawn}, and the exact set has {exact.facets} facets",
+            wanted=f"routh.sample(..., friction='polyhedral', facets={exact.facets})",
         )
     for name in FIELDS:
         if not _nearly_equal(name, outcomes.problem, exact.problem):
-            raise ValueError(f"outcomes: are of a problem with another {name}; wanted those of `exact`")
+            raise InputError(
+                "outcomes", wrong=f"are of a problem with another {name}", wanted="those of `exact`"
+            )
 
 
 def _nearly_equal(name: str, one: ImpactProblem, other: ImpactProblem) -> bool:

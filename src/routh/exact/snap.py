@@ -17,6 +17,8 @@ from functools import partial
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.results import Whole
+from routh.base.status import InputError
 from routh.base.validation import Array, real
 from routh.exact.rational import (
     Matrix,
@@ -40,7 +42,7 @@ Coincident = tuple[Vector, list[int], list[tuple[int, int]]]  # v, components of
 
 
 @dataclass(frozen=True)
-class Snapped:
+class Snapped(Whole):
     """A rational problem close to a given one, and how close."""
 
     rational: RationalProblem = field(repr=False)
@@ -85,8 +87,9 @@ def as_given(problem: ImpactProblem, *, coincidences: bool = True) -> Snapped:
 def _dimensionless(problem: ImpactProblem) -> tuple[ImpactProblem, Units]:
     """The problem in its own units, and these: ``v = column speed w``, w of length about one."""
     if problem.restitution.any():
-        raise ValueError(
-            f"restitution: got {problem.restitution.max():g}; exact sets are of inelastic impacts and want 0"
+        raise InputError(
+            "restitution",
+            got=f"{problem.restitution.max():g}; exact sets are of inelastic impacts and want 0",
         )
     column = _powers(1.0 / np.sqrt(np.diag(problem.M)))
     row = float(_powers(np.abs(problem.J * column).max()))

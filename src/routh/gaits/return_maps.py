@@ -308,6 +308,11 @@ class ReturnMap(Drawable):
     laws: dict[str, Array] = field(repr=False)  # name -> (k, e), from each vertex; NaN where it stops
 
     @property
+    def status(self) -> Status:
+        """NUMERICAL where some sample is no outcome."""
+        return Status.SOLVED if self.ended.all() else Status.NUMERICAL
+
+    @property
     def stops(self) -> int:
         """How many samples, of those that ended, do not take a next step."""
         return int((np.isnan(self.after).any(axis=1) & self.ended).sum())
@@ -409,6 +414,11 @@ class Rolling(Drawable):
     checks: dict[str, bool]
     answer: Answer
     stopping: tuple[StepTaken, ...] = field(repr=False)
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where it is neither proved nor refuted."""
+        return Status.INCOMPLETE if self.answer is Answer.UNKNOWN else Status.SOLVED
 
     def __repr__(self) -> str:
         low, high = self.shares

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import frozen
 from routh.compiling.foreign import Foreign
 from routh.compiling.threads import layout_of, own_arrays, thread_number
@@ -49,13 +49,13 @@ def _arrays_on_gpu(given: dict[str, ArrayLike], present: ArrayLike | None) -> tu
         )
         if array.dtype != np.float64 or array.ndim > axes:
             got = f"{array.dtype} of shape {array.shape}"
-            raise ValueError(f"{name}: got {got}; wanted float64 with at most {axes} axes")
+            raise InputError(name, got=got, wanted=f"float64 with at most {axes} axes")
         there[name] = array
     if there["v"].ndim != 2 or there["Jn"].ndim < 2 or there["Jt"].ndim < 3 or 0 in there["v"].shape:
-        raise ValueError(f"v: got shape {there['v'].shape}; wanted (n, nv), and contacts in Jn and Jt")
+        raise InputError("v", got=f"shape {there['v'].shape}", wanted="(n, nv), and contacts in Jn and Jt")
     (n, nv), nc, nt = there["v"].shape, there["Jn"].shape[-2], there["Jt"].shape[-2]
     if nt not in (1, 2):
-        raise ValueError(f"Jt: got shape {there['Jt'].shape}; wanted 1 or 2 tangents")
+        raise InputError("Jt", got=f"shape {there['Jt'].shape}", wanted="1 or 2 tangents")
     wanted = {"v": (n, nv), "Jn": (n, nc, nv), "Jt": (n, nc, nt, nv), "M": (n, nv, nv), "mu": (n, nc)}
     for name, shape in (wanted | {"restitution": (n, nc)}).items():
         there[name] = there[name].broadcast(name, shape)

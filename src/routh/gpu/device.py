@@ -17,6 +17,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import DTypeLike
 
+from routh.base.status import InputError
 from routh.compiling.foreign import Foreign
 from routh.gpu.driver import gpu
 
@@ -40,15 +41,15 @@ class DeviceArray:
     def __getitem__(self, place: int | slice) -> Self:
         """A row, or consecutive rows; nothing is copied."""
         if isinstance(place, slice) and place.step not in (None, 1):
-            raise ValueError(
-                f"an array of the GPU: got a slice in steps of {place.step}; wanted consecutive rows"
+            raise InputError(
+                wrong=f"an array of the GPU: got a slice in steps of {place.step}", wanted="consecutive rows"
             )
         return type(self)(self.view[place, ...])
 
     def reshape(self, *shape: int) -> Self:
         """The same elements of a dense array in another shape."""
         if not self.is_dense or math.prod(shape) != self.size:
-            raise ValueError(f"an array of the GPU of shape {self.shape} cannot have shape {shape}")
+            raise InputError(wrong=f"an array of the GPU of shape {self.shape} cannot have shape {shape}")
         return type(self)(self.view.reshape(shape))
 
     def broadcast(self, name: str, shape: tuple[int, ...]) -> Self:
@@ -56,7 +57,7 @@ class DeviceArray:
         try:
             return type(self)(np.broadcast_to(self.view, shape))
         except ValueError:
-            raise ValueError(f"{name}: got shape {self.shape}; wanted {shape}") from None
+            raise InputError(name, got=f"shape {self.shape}", wanted=shape) from None
 
     def numpy(self) -> np.ndarray:
         """A copy on the host."""
@@ -83,8 +84,8 @@ class DeviceArray:
     def _check(self, array: np.ndarray) -> None:
         same = array.nbytes == self.nbytes and array.dtype.itemsize == self.dtype.itemsize
         if not same or not self.is_dense or not array.flags.c_contiguous:
-            raise ValueError(
-                f"copy: got {array.shape} of {array.dtype}; wanted dense {self.shape} of {self.dtype}"
+            raise InputError(
+                "copy", got=f"{array.shape} of {array.dtype}", wanted=f"dense {self.shape} of {self.dtype}"
             )
 
     # other libraries
@@ -164,4 +165,4 @@ def shared(value: Foreign) -> DeviceArray:
     try:
         return DeviceArray(np.from_dlpack(_Theirs(value)))
     except (RuntimeError, BufferError) as error:
-        raise ValueError(f"an array of another library: NumPy does not know it ({error})") from None
+        raise InputError(wrong=f"an array of another library: NumPy does not know it ({error})") from None

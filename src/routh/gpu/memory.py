@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import DTypeLike
 
+from routh.base.status import InputError
 from routh.compiling.threads import thread_number
 from routh.gpu import device
 from routh.gpu.driver import gpu
@@ -183,7 +184,7 @@ class GpuArray(device.DeviceArray):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         """Make ``numpy.asarray(array)`` a copy on the host."""
         if copy is False:
-            raise ValueError("copy: got False; an array of the GPU cannot be seen by NumPy without a copy")
+            raise InputError("copy", got="False; an array of the GPU cannot be seen by NumPy without a copy")
         return self.numpy().astype(self.dtype if dtype is None else dtype, copy=False)
 
     def columns(self, *indices: int) -> np.ndarray:
@@ -191,7 +192,7 @@ class GpuArray(device.DeviceArray):
         *leading, width = self.shape
         for index in indices:
             if not -width <= index < width:
-                raise ValueError(f"columns: got {index}; wanted indices from {-width} to {width - 1}")
+                raise InputError("columns", got=index, wanted=f"indices from {-width} to {width - 1}")
         rows = int(np.prod(leading))
         out = device.empty((rows, len(indices)), self.dtype)
         chosen = send(np.array([index % width for index in indices], dtype=np.int64))

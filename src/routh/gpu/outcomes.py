@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import tolerances
 from routh.base.results import ImpactPath
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options
 from routh.gpu.events import MANY, begin_samples, make_gpu_outputs, run_batch
 from routh.gpu.fold import Fold, Judge, best_sample, far_samples, fold, make_judge
@@ -190,7 +190,7 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
         origin = np.zeros(self.problem.nv)
         value, index = best_sample(self.on_gpu.v, self._judge, along[None], origin, linear=True)
         if index < 0:
-            raise ValueError("outcomes: no sample is solved; wanted at least one outcome")
+            raise InputError("outcomes", wrong="no sample is solved", wanted="at least one outcome")
         here = slice(index, index + 1)
         v, impulse = (array[here].numpy()[0] for array in (self.on_gpu.v, self.on_gpu.impulse))
         return Extreme(index, v, impulse, value, along)
@@ -203,7 +203,7 @@ class GpuOutcomes(CopiedWhenAsked, Outcomes):
 def _draws(drawing: ByEvents, n: int) -> Draw:
     """What the kernels are told; a function cannot be called from them."""
     if callable(drawing.rates):
-        raise ValueError(f"rates: got a function; wanted one of {', '.join(RATES)} with device 'cuda'")
+        raise InputError("rates", got="a function", wanted=f"one of {', '.join(RATES)} with device 'cuda'")
     return drawing.draws(n)
 
 

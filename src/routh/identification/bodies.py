@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError, no_such
 from routh.base.validation import Array, integer, real, real_array
 from routh.identification.impacts import Values
 from routh.models.base import Model
@@ -191,7 +192,9 @@ class TossedModel:
         own = {name: value for name, value in values.items() if name not in known}
         if own and isinstance(self.model, Model):
             wanted = ", ".join(known)
-            raise ValueError(f"parameters: got {next(iter(own))!r} with one model; wanted one of {wanted}")
+            raise InputError(
+                "parameters", got=f"{next(iter(own))!r} with one model", wanted=f"one of {wanted}"
+            )
         return own
 
     def _model(self, values: Values) -> Model:
@@ -226,7 +229,7 @@ def _batch(M: Array, rows: Array, v: Array, present: np.ndarray, given: Values) 
 def _check_names(values: Values) -> None:
     for name in values:
         if name not in PARAMETERS:
-            raise ValueError(f"parameters: got {name!r}; wanted one of {', '.join(PARAMETERS)}")
+            raise no_such("parameters", name, PARAMETERS)
 
 
 def _mass(R: Array, mass: float, inertia: Array, centre: ArrayLike) -> Array:

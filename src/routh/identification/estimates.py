@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, integer, real, real_array
 from routh.identification.fit import Intervals, ScoreObjective, fit, intervals
 from routh.identification.impacts import NOISE, Bounds, MeasuredImpacts, Values
@@ -40,7 +42,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Identified:
+class Identified(Result):
     """What measured impacts say about parameters."""
 
     estimates: dict[str, Estimate]
@@ -55,6 +57,11 @@ class Identified:
     calls: dict[str, int] = field(repr=False)  # how often scores and slopes were computed
     misfit: float  # mean energy score over that of "any velocity that impulses and energy allow"
     fits: bool  # whether the score is clearly less than that one's, else nothing is determined
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where the score is not yet least."""
+        return Status.SOLVED if self.converged else Status.INCOMPLETE
 
     @property
     def values(self) -> dict[str, float]:
@@ -167,11 +174,11 @@ def identify(
     integer("bootstrap", bootstrap, at_least=100)
     real("confidence", confidence, above=0.0, at_most=0.9999)
     if len(np.unique(impacts.groups)) < 2:
-        raise ValueError("impacts: got one independent group; wanted at least two to tell errors from")
+        raise InputError("impacts", got="one independent group", wanted="at least two to tell errors from")
     begin = bounds.values(shares)
     batch = impacts.batch(begin if metric is None else metric)
     if noise is None and NOISE in bounds.names:
-        raise ValueError("noise: got None with a parameter 'noise'; wanted deviations that it multiplies")
+        raise InputError("noise", got="None with a parameter 'noise'", wanted="deviations that it multiplies")
     errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
     objective = ScoreObjective(impacts, bounds, Scale.of(batch), errors, samples, options)
@@ -204,7 +211,7 @@ def _noise(noise: ArrayLike | None, nv: int) -> Array:
         return np.zeros(nv)
     given = real_array("noise", noise, [(), (nv,)], f"a number or shape ({nv},)")
     if np.any(given < 0.0):
-        raise ValueError(f"noise: got {given.min()}; wanted standard deviations >= 0")
+        raise InputError("noise", got=given.min(), wanted="standard deviations >= 0")
     return np.broadcast_to(given, (nv,))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status, no_such
 from routh.base.validation import Array, real, real_array
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
@@ -52,14 +52,14 @@ class MeasuredImpacts:
     ) -> None:
         velocities = real_array("after", after, [(None, None)], "shape (n, nv)")
         if not len(velocities):
-            raise ValueError("after: got no rows; wanted at least one impact")
+            raise InputError("after", got="no rows", wanted="at least one impact")
         if not callable(impacts):
             batch = impacts if isinstance(impacts, ImpactBatch) else ImpactBatch.from_problems(impacts)
             _check_rows(batch, velocities)
             impacts = _Fields(batch)
         numbers = np.arange(len(velocities)) if groups is None else np.asarray(groups)
         if numbers.shape != (len(velocities),):
-            raise ValueError(f"groups: got shape {numbers.shape}; wanted ({len(velocities)},)")
+            raise InputError("groups", got=f"shape {numbers.shape}", wanted=f"({len(velocities)},)")
         velocities.setflags(write=False)
         for name, value in (("build", impacts), ("after", velocities), ("groups", numbers)):
             object.__setattr__(self, name, value)
@@ -71,21 +71,23 @@ class MeasuredImpacts:
         """The problems for some values of the parameters, checked against what was measured."""
         batch = self.build({name: value for name, value in values.items() if name != NOISE})
         if not isinstance(batch, ImpactBatch):
-            raise ValueError(f"build: got {type(batch).__name__}; wanted an ImpactBatch")
+            raise InputError("build", got=type(batch).__name__, wanted="an ImpactBatch")
         _check_rows(batch, self.after)
         return batch
 
 
 def _check_rows(batch: ImpactBatch, after: Array) -> None:
     if after.shape != (len(batch), batch.nv):
-        raise ValueError(f"after: got shape {after.shape}; wanted {(len(batch), batch.nv)}, as the impacts")
+        raise InputError(
+            "after", got=f"shape {after.shape}", wanted=f"{(len(batch), batch.nv)}, as the impacts"
+        )
     if np.any(batch.size[:, 0] != batch.nv):
         few = int(batch.size[:, 0].min())
-        raise ValueError(f"impacts: got one with {few} velocities; wanted {batch.nv} in all of them")
+        raise InputError("impacts", got=f"one with {few} velocities", wanted=f"{batch.nv} in all of them")
     refused = np.flatnonzero(batch.status == Status.REFUSED)
     if refused.size:
-        raise ValueError(
-            f"impacts: row {refused[0]} is not an impact problem: {batch.reason(int(refused[0]))}"
+        raise InputError(
+            "impacts", wrong=f"row {refused[0]} is not an impact problem: {batch.reason(int(refused[0]))}"
         )
 
 
@@ -101,9 +103,13 @@ class _Fields:
         for name, value in values.items():
             match = _FIELD.fullmatch(name)
             if match is None:
-                raise ValueError(
-                    f"parameters: got {name!r}; wanted 'mu', 'restitution', 'mu[CONTACT]' or "
-                    "'restitution[CONTACT]', or impacts given by a function that knows it"
+                raise InputError(
+                    "parameters",
+                    got=repr(name),
+                    wanted=(
+                        "'mu', 'restitution', 'mu[CONTACT]' or 'restitution[CONTACT]', or impacts "
+                        "given by a function that knows it"
+                    ),
                 )
             chosen = batch.present if match[2] is None else self._named(match[2])
             arrays[match[1]][chosen] = value
@@ -116,7 +122,9 @@ class _Fields:
             there = np.flatnonzero(self.given.present[row])
             chosen[row, there] = [name == contact for name in self.given.names_of(row)]
         if not chosen.any():
-            raise ValueError(f"parameters: no impact has a contact {contact!r}; wanted the name of one")
+            raise InputError(
+                "parameters", wrong=f"no impact has a contact {contact!r}", wanted="the name of one"
+            )
         return chosen
 
 
@@ -132,12 +140,12 @@ class Bounds:
     def of(cls, parameters: Mapping[str, tuple[float, float]]) -> Bounds:
         """Checked ranges by name."""
         if not isinstance(parameters, Mapping) or not parameters:
-            raise ValueError(f"parameters: got {parameters!r}; wanted ranges (low, high) by name")
+            raise InputError("parameters", got=repr(parameters), wanted="ranges (low, high) by name")
         ends = []
         for name, given in parameters.items():
             pair = real_array(f"parameters[{name!r}]", given, [(2,)], "a range (low, high)")
             if not pair[0] < pair[1]:
-                raise ValueError(f"parameters[{name!r}]: got {tuple(pair)}; wanted low < high")
+                raise InputError(f"parameters[{name!r}]", got=tuple(pair), wanted="low < high")
             ends.append(pair)
         low, high = np.array(ends).T
         return cls(tuple(parameters), low, high)
@@ -152,7 +160,7 @@ class Bounds:
         shares = np.full(len(self.names), 0.5)
         for name, value in (start or {}).items():
             if name not in self.names:
-                raise ValueError(f"start: got {name!r}; wanted one of {', '.join(self.names)}")
+                raise no_such("start", name, self.names)
             k = self.names.index(name)
             number = real(f"start[{name!r}]", value, at_least=self.low[k], at_most=self.high[k])
             shares[k] = (number - self.low[k]) / (self.high[k] - self.low[k])
@@ -173,7 +181,9 @@ def slopes_of(impacts: MeasuredImpacts, bounds: Bounds, shares: Array) -> list[d
         ends[0][k], ends[1][k] = max(shares[k] - _STEP, 0.0), min(shares[k] + _STEP, 1.0)
         less, more = (impacts.batch(bounds.values(end)) for end in ends)
         if not np.array_equal(less.present, more.present):
-            raise ValueError(f"build: the contacts change with {name!r}; wanted the same for all values")
+            raise InputError(
+                "build", wrong=f"the contacts change with {name!r}", wanted="the same for all values"
+            )
         width = ends[1][k] - ends[0][k]
         slopes = {
             data: (getattr(more, data) - getattr(less, data)) / width

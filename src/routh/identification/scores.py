@@ -9,6 +9,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from routh.base import tolerances
+from routh.base.results import Whole
 from routh.base.status import Status
 from routh.base.validation import Array, Options
 from routh.identification.impacts import NOISE, MeasuredImpacts, Values
@@ -95,7 +96,7 @@ def _directions(arrows: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Whole):
     """How good predictions are, (n,) each; distances are shares of the speed before.
 
     The nearest outcome alone proves nothing, since it comes nearer when a set is inflated: compare it with

@@ -1,6 +1,4 @@
 # What type checkers and editors see, and what `routh.base.lazily` resolves.
-from routh.base.results import ImpactPath as ImpactPath
-from routh.base.results import PathKind as PathKind
 from routh.laws.base import ImpactLaw as ImpactLaw
 from routh.laws.base import ImpactResult as ImpactResult
 from routh.laws.chatterjee_ruina import ChatterjeeRuina as ChatterjeeRuina

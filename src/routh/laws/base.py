@@ -14,7 +14,7 @@ import numpy as np
 
 from routh.base import tolerances
 from routh.base.results import Drawable, ImpactPath
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array
 from routh.problem.impact import ImpactProblem, no_impact
 
@@ -122,16 +122,17 @@ class ImpactLaw(ABC):
             number = "one " if self.one_contact else ""
             plane = "planar " if self.planar else ""
             noun = "contact" if self.one_contact else "contacts"
-            raise ValueError(
-                f"problem: got nc={problem.nc}, nt={problem.nt}; {name} wants {number}{plane}{noun}"
+            raise InputError(
+                "problem", got=f"nc={problem.nc}, nt={problem.nt}; {name} wants {number}{plane}{noun}"
             )
 
 
 def require_inelastic(problem: ImpactProblem, law: str) -> None:
     """Raise where a law that knows no restitution is given some: it is never ignored."""
     if np.any(problem.restitution != 0.0):
-        raise ValueError(
-            f"restitution: got {problem.restitution.max():g}; {law} is inelastic and wants 0 at every contact"
+        raise InputError(
+            "restitution",
+            got=f"{problem.restitution.max():g}; {law} is inelastic and wants 0 at every contact",
         )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from routh.base import tolerances
 from routh.base.results import PathKind
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, per_contact, real, real_array
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked
 from routh.laws.cone_program import Cones, friction_impulse
@@ -67,7 +67,7 @@ class LZB(ImpactLaw):
     def __post_init__(self) -> None:
         values = real_array("stiffness", self.stiffness, [(), (None,)], "a number or one per contact")
         if not np.all(values > 0.0):
-            raise ValueError(f"stiffness: got {values.min():g}; wanted positive numbers")
+            raise InputError("stiffness", got=f"{values.min():g}", wanted="positive numbers")
         real("exponent", self.exponent, at_least=1.0)
         real("resolution", self.resolution, above=0.0)
         integer("max_steps", self.max_steps, at_least=1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from routh.base import tolerances
 from routh.base.results import ImpactPath, PathKind
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked, require_inelastic
 from routh.laws.single_contact import routh_path
@@ -45,7 +45,9 @@ class Sequential(ImpactLaw):
         integer("max_impacts", self.max_impacts, at_least=1)
         if self.order is not None:
             if isinstance(self.order, str) or len(self.order) == 0:
-                raise ValueError(f"order: got {self.order!r}; wanted a sequence of contact indices or names")
+                raise InputError(
+                    "order", got=repr(self.order), wanted="a sequence of contact indices or names"
+                )
             object.__setattr__(self, "order", tuple(self.order))
 
     def check(self, problem: ImpactProblem) -> None:
@@ -55,7 +57,9 @@ class Sequential(ImpactLaw):
         if self.rule == "routh":
             require_inelastic(problem, "Sequential(rule='routh')")
         if self.rule == "routh" and problem.nt != 1:
-            raise ValueError("rule: got 'routh' for a spatial problem; it is exact for planar contacts only")
+            raise InputError(
+                "rule", got="'routh' for a spatial problem; it is exact for planar contacts only"
+            )
 
     def _order(self, problem: ImpactProblem) -> list[int]:
         return [problem.index(c) for c in (range(problem.nc) if self.order is None else self.order)]

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from routh.base.results import ImpactPath, PathKind
 from routh.base.spread import spread_choice
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer, per_contact
 from routh.laws.base import ImpactLaw, ImpactResult, has_ended, require_inelastic
 from routh.problem.friction import uses_true_cone
 from routh.problem.impact import ENERGETIC, METHODS, POISSON, ImpactProblem
-from routh.step import ImpactStep, make_step
+from routh.step import make_step
+from routh.step.base import ImpactStep
 
 DEFAULT_MAX_STEPS = 1000
 MOST_STEPS = 2**31 - 1  # they are counted in 32 bits
@@ -57,9 +58,10 @@ class SetValued(ImpactLaw):
             integer("max_steps", self.max_steps, at_least=1, at_most=MOST_STEPS)
         for name in ("step", "max_steps"):
             if self.method == "events" and getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)!r} with method 'events', which has none; "
-                    "wanted it with method='algorithm1'"
+                raise InputError(
+                    name,
+                    got=f"{getattr(self, name)!r} with method 'events', which has none",
+                    wanted="it with method='algorithm1'",
                 )
 
     def check(self, problem: ImpactProblem) -> None:
@@ -161,12 +163,13 @@ def impulse_step(problem: ImpactProblem, step: ArrayLike | None) -> Array:
         return unit.copy()
     size = per_contact("step", step, problem.nc)
     if not np.all(size > 0.0):
-        raise ValueError(f"step: got {size.min()}; wanted positive impulses (N s)")
+        raise InputError("step", got=size.min(), wanted="positive impulses (N s)")
     largest = LARGEST_STEP * unit
     if not np.all((size <= largest) | (largest == 0.0)):
-        raise ValueError(
-            f"step: got {size.max():g} N s; wanted at most {largest.min():g}, {LARGEST_STEP:g} times the "
-            "momentum that there is"
+        raise InputError(
+            "step",
+            got=f"{size.max():g} N s",
+            wanted=f"at most {largest.min():g}, {LARGEST_STEP:g} times the momentum that there is",
         )
     return size
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.base.results import ImpactPath, PathKind
+from routh.base.status import InputError
 from routh.kernels.algorithm1.lemke import pivots
 from routh.laws.base import ImpactLaw, ImpactResult
 from routh.problem.friction import uses_true_cone
@@ -39,8 +40,8 @@ class Simultaneous(ImpactLaw):
         """Every solution, the one with the least kinetic energy first; in space polyhedral friction only."""
         self.check(problem)
         if uses_true_cone(self.friction, self.facets, problem.nt):
-            raise ValueError(
-                f"friction: got {self.friction!r}; in space only those of 'polyhedral' are enumerated"
+            raise InputError(
+                "friction", got=f"{self.friction!r}; in space only those of 'polyhedral' are enumerated"
             )
         found = PolyhedralStep(problem, facets=self.facets).solutions(problem.v, None)
         return sorted((_result(problem, step) for step in found), key=lambda result: result.kinetic_energy)

@@ -40,7 +40,9 @@ def enumerate_solutions(
     n = len(matrix)
     vector = real_array("q", q, [(n,)], f"shape ({n},)")
     if 2**n > MOST_BASES:
-        raise CapacityError(f"W: {n} variables have 2^{n} bases; wanted at most 2^20, use a pivoting solver")
+        raise CapacityError(
+            "W", wrong=f"{n} variables have 2^{n} bases", wanted="at most 2^20, use a pivoting solver"
+        )
     units = default_units(matrix, vector)
     z_size = np.broadcast_to(units[0] if z_unit is None else np.asarray(z_unit, dtype=np.float64), (n,))
     w_size = np.broadcast_to(units[1] if w_unit is None else np.asarray(w_unit, dtype=np.float64), (n,))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real, real_array
 from routh.lcp.lemke import FOUND, RAY, lemke_pivots
 
@@ -17,7 +18,7 @@ from routh.lcp.lemke import FOUND, RAY, lemke_pivots
 
 
 @dataclass(frozen=True, eq=False)
-class LCPResult:
+class LCPResult(Result):
     """What became of one linear complementarity problem."""
 
     z: Array  # (n,)
@@ -79,11 +80,11 @@ def solve(
     matrix = real_array("W", W, [(None, None)], "shape (n, n)")
     n = len(matrix)
     if matrix.shape != (n, n) or n == 0:
-        raise ValueError(f"W: got shape {matrix.shape}; wanted a square matrix (n, n) with n >= 1")
+        raise InputError("W", got=f"shape {matrix.shape}", wanted="a square matrix (n, n) with n >= 1")
     vector = real_array("q", q, [(n,)], f"shape ({n},)")
     covering = np.ones(n) if cover is None else real_array("cover", cover, [(n,)], f"shape ({n},)")
     if not np.all(covering > 0.0):
-        raise ValueError(f"cover: got {covering.min()}; wanted positive numbers")
+        raise InputError("cover", got=covering.min(), wanted="positive numbers")
     units = default_units(matrix, vector)
     z_size = _unit("z_unit", z_unit, n, units[0])
     w_size = _unit("w_unit", w_unit, n, units[1])
@@ -201,5 +202,5 @@ def _unit(field: str, value: ArrayLike | None, n: int, default: float) -> Array:
         return np.full(n, default)
     unit = np.broadcast_to(real_array(field, value, [(), (n,)], f"a number or shape ({n},)"), (n,)).copy()
     if not np.all(unit > 0.0):
-        raise ValueError(f"{field}: got {unit.min()}; wanted positive numbers")
+        raise InputError(field, got=unit.min(), wanted="positive numbers")
     return unit

@@ -96,9 +96,13 @@ class Lookout:
     ) -> None:
         mujoco = engine()
         if overridden(model):
-            raise ModelError("model: overrides the margins of all contacts; wanted contacts with their own")
+            raise ModelError(
+                "model", wrong="overrides the margins of all contacts", wanted="contacts with their own"
+            )
         if np.any(data.eq_active):
-            raise ModelError("model: has active equality constraints; wanted none while impacts are replaced")
+            raise ModelError(
+                "model", wrong="has active equality constraints", wanted="none while impacts are replaced"
+            )
         self.model, self.data, self.rules = model, data, rules
         self._own = make_workspace(model)
         self._limits = limits

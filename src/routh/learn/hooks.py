@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from routh.auditing.rollout import own_outcome
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, integer, real_array
 from routh.learn.arrivals import Arrival, Lookout
 from routh.learn.draws import Drawer, Drawn
@@ -89,7 +89,9 @@ class Impact:
         The model must not have been changed since: look at it before the next reset.
         """
         if self.situation is None:
-            raise ValueError("simulator: the impact comes from another process, where the simulation stayed")
+            raise InputError(
+                "simulator", wrong="the impact comes from another process, where the simulation stayed"
+            )
         mujoco, (model, state) = engine(), self.situation
         data = mujoco.MjData(model)
         mujoco.mj_setState(model, data, state, integration())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real
 from routh.compiling.foreign import Foreign
 from routh.learn.wrapper import Env, Info, Recorded, Wrapper, draws_seed
@@ -52,7 +53,9 @@ class ParameterRandomization(Wrapper, Recorded):
         self.ranges = {field: _checked(field, value) for field, value in given.items()}
         self.heights = 0.0 if heights is None else real("heights", heights, at_least=0.0)
         if self.heights and not per_contact:
-            raise ValueError("heights: got one without per_contact=True; wanted both, or all feet move alike")
+            raise InputError(
+                "heights", got="one without per_contact=True", wanted="both, or all feet move alike"
+            )
         model: Foreign = env.unwrapped
         self._model = model.model
         self._usual = {field: np.array(getattr(self._model, field)) for field in _FIELDS}

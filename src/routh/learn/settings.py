@@ -9,6 +9,7 @@ from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, choice, integer, real
 from routh.models.simultaneity import Simultaneity
 
@@ -84,7 +85,7 @@ class Settings:
         real("restitution", self.restitution, at_least=0.0, at_most=1.0)
         integer("k", self.k, at_least=1)
         if self.mode == "worst" and self.objective is None:
-            raise ValueError("objective: got None with mode 'worst'; wanted a direction or a function")
+            raise InputError("objective", got="None with mode 'worst'", wanted="a direction or a function")
 
     @property
     def simultaneity(self) -> Simultaneity:

@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import MissingExtraError
+from routh.base.status import InputError, MissingExtraError
 from routh.base.validation import Array, integer
 from routh.compiling.foreign import Foreign
 from routh.learn.hooks import Hook, Impact
@@ -41,12 +41,16 @@ def simulation_of(env: Env) -> tuple[Foreign, Foreign]:
     inside = env.unwrapped
     usual = getattr(type(inside), "_step_mujoco_simulation", None) is MujocoEnv._step_mujoco_simulation
     if not (isinstance(inside, MujocoEnv) and usual):
-        raise ValueError(
-            f"env: got {type(inside).__name__}, which does not step as gymnasium's MujocoEnv does; wanted "
-            "one that does, or routh.learn.hook(model, data).step(n) in place of its calls of mujoco.mj_step"
+        raise InputError(
+            "env",
+            got=f"{type(inside).__name__}, which does not step as gymnasium's MujocoEnv does",
+            wanted=(
+                "one that does, or routh.learn.hook(model, data).step(n) in place of its calls "
+                "of mujoco.mj_step"
+            ),
         )
     if "_step_mujoco_simulation" in vars(inside):
-        raise ValueError("env: another wrapper already replaces its impacts; wanted only one")
+        raise InputError("env", wrong="another wrapper already replaces its impacts", wanted="only one")
     return inside.model, inside.data
 
 
@@ -122,7 +126,7 @@ class AdversarialOutcomes(OutcomeRandomization):
         **options: Unpack[HookOptions],
     ) -> None:
         if (options.get("objective") is None) == (value is None):
-            raise ValueError("objective, value: got both or neither; wanted exactly one")
+            raise InputError("objective, value", got="both or neither", wanted="exactly one")
         if value is not None:
             options["objective"] = _worth(env, value)
         options["mode"] = "worst"
@@ -133,7 +137,7 @@ def _worth(env: Env, value: Callable[[Array], ArrayLike]) -> Callable[[Array], A
     """The negative value of what would be observed after each outcome: velocities (k, nv) to (k,)."""
     inside: Foreign = env.unwrapped
     if not hasattr(inside, "_get_obs"):
-        raise ValueError(f"value: {type(inside).__name__} has no _get_obs; wanted an objective")
+        raise InputError("value", wrong=f"{type(inside).__name__} has no _get_obs", wanted="an objective")
 
     def objective(v: Array) -> Array:
         data = inside.data

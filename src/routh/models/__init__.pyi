@@ -3,13 +3,10 @@ from routh.models import pinocchio as pinocchio
 from routh.models import planar as planar
 from routh.models import simultaneity as simultaneity
 from routh.models import spatial as spatial
-from routh.models.base import ContactInfo as ContactInfo
 from routh.models.base import Model as Model
 from routh.models.base import State as State
 from routh.models.base import impact_problem as impact_problem
 from routh.models.landings import Landing as Landing
-from routh.models.landings import Motion as Motion
-from routh.models.landings import Posture as Posture
 from routh.models.robot import RobotBatch as RobotBatch
 from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem

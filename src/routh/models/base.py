@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError, no_such
 from routh.base.validation import Array, real, real_array
 from routh.models.simultaneity import Simultaneity, time_to_contact
 from routh.problem.impact import ImpactProblem
@@ -54,7 +55,7 @@ class ContactDefinition:
                 real(f"{self.name}.{field}", radius, at_least=0.0)
         first, *other = self.moving
         if first in other:
-            raise ValueError(f"{self.name}: got {first!r} twice; wanted two different bodies")
+            raise InputError(self.name, got=f"{first!r} twice", wanted="two different bodies")
 
     @property
     def moving(self) -> tuple[str, ...]:
@@ -82,7 +83,7 @@ class FixedPlane:
         normal = real_array(f"{self.name}.normal", self.normal, shape)
         length = math.hypot(*normal)
         if not length > 0.0:
-            raise ValueError(f"{self.name}.normal: got a zero vector; wanted a direction")
+            raise InputError(f"{self.name}.normal", got="a zero vector", wanted="a direction")
         object.__setattr__(self, "normal", tuple((normal / length).tolist()))
 
 
@@ -92,10 +93,9 @@ def check_contacts(contacts: Sequence[ContactDefinition], bodies: Sequence[str])
     for contact in contacts:
         for name in contact.moving:
             if name not in bodies:
-                known = ", ".join(map(repr, bodies))
-                raise ValueError(f"{contact.name}: there is no body {name!r}; wanted one of {known}")
+                raise no_such(f"{contact.name}.body", name, bodies)
         if contact.name in seen:
-            raise ValueError(f"contacts: {contact.name!r} appears twice; wanted distinct names")
+            raise InputError("contacts", wrong=f"{contact.name!r} appears twice", wanted="distinct names")
         seen.add(contact.name)
 
 
@@ -220,7 +220,7 @@ def impact_problem(
     rates = Jn @ state.v
     rows = np.flatnonzero(rule.counts(distances, rates))
     if not rows.size:
-        raise ValueError(f"state: no contact {rule}; the smallest distance is {distances.min():g} m")
+        raise InputError("state", wrong=f"no contact {rule}; the smallest distance is {distances.min():g} m")
     infos = [model.contacts[i] for i in rows]
     times = time_to_contact(distances, rates)
     soon = np.flatnonzero(rule.closes_soon(distances, rates))

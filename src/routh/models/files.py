@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from routh.base.status import ModelError, install_line
+from routh.base.status import InputError, ModelError, install_line
 from routh.base.storage import read_arrays
 from routh.base.text import for_terminal, listed
 from routh.base.validation import Array, real_array
@@ -86,9 +86,9 @@ class _Check:
         self.includes += 1
         self.size += self.files[path].size
         if self.includes > MAX_INCLUDES:
-            raise ModelError(f"{self.allowed[0]}: includes more than {MAX_INCLUDES} files")
+            raise ModelError(self.allowed[0], wrong=f"includes more than {MAX_INCLUDES} files")
         if self.size > MAX_BYTES:
-            raise ModelError(f"{self.allowed[0]}: includes more than {MAX_BYTES} bytes")
+            raise ModelError(self.allowed[0], wrong=f"includes more than {MAX_BYTES} bytes")
         return self.files[path]
 
     def document(self, first: Path, chain: tuple[Path, ...] = (), inherited: Sequence[str] = ()) -> None:
@@ -119,7 +119,7 @@ class _Check:
         folders = [*document.places, *(p for p in self.allowed if p not in document.places)]
         self.looks += len(folders) * (1 + len(document.directories))
         if self.looks > MAX_LOOKS:
-            raise ModelError(f"{source}: refers to too many files in too many folders")
+            raise ModelError(source, wrong="refers to too many files in too many folders")
         plain: list[Path] = []
         stripped: list[Path] = []
         for directory in ["", *document.directories]:
@@ -154,7 +154,7 @@ def check_model_file(path: str | Path, *, roots: Sequence[str | Path] = ()) -> M
     """
     top = Path(path).resolve()
     if not top.is_file():
-        raise ModelError(f"path: there is no file {for_terminal(path)!r}")
+        raise ModelError("path", wrong=f"there is no file {for_terminal(path)!r}")
     check = _Check([top.parent, *(Path(root).resolve() for root in roots)])
     check.document(top)
     return check.files[top]
@@ -174,18 +174,20 @@ def resolve(name: str, folders: Sequence[Path], source: Path) -> Path:
 
 def _refuse_circle(target: Path, chain: tuple[Path, ...], source: Path) -> None:
     if target in chain:
-        raise ModelError(f"{source}: includes or attaches {target.name!r}, which leads back to it")
+        raise ModelError(source, wrong=f"includes or attaches {target.name!r}, which leads back to it")
     if len(chain) > MAX_CHAIN:
-        raise ModelError(f"{source}: more than {MAX_CHAIN} files include one another")
+        raise ModelError(source, wrong=f"more than {MAX_CHAIN} files include one another")
 
 
 def _spelled(name: str, folder: Path, source: Path) -> Iterator[Path]:
     """Places to which a name can lead from a folder: as it is, without its scheme, with the other slashes."""
     if "\0" in name:  # a parser in C would stop there and open another file than the one that was checked
-        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, a name with a null byte")
+        raise ModelError(source, wrong=f"refers to {for_terminal(name)!r}, a name with a null byte")
     scheme, separator, rest = name.partition("://")
     if separator and scheme not in _SCHEMES:
-        raise ModelError(f"{source}: refers to {for_terminal(name)!r}; wanted a file in {source.parent}")
+        raise ModelError(
+            source, wrong=f"refers to {for_terminal(name)!r}", wanted=f"a file in {source.parent}"
+        )
     if separator:
         if ".." in PurePosixPath(rest.replace("\\", "/")).parts:
             raise _outside(name, source, [folder])
@@ -205,7 +207,7 @@ def _require(target: Path, name: str, allowed: Sequence[Path], source: Path) -> 
     if not _within(target, allowed):
         raise _outside(name, source, allowed)
     if _exists(target) and not (target.is_file() or target.is_dir()):
-        raise ModelError(f"{source}: refers to {for_terminal(name)!r}, which is not a regular file")
+        raise ModelError(source, wrong=f"refers to {for_terminal(name)!r}, which is not a regular file")
 
 
 def _exists(path: Path) -> bool:
@@ -222,15 +224,18 @@ def _within(target: Path, allowed: Sequence[Path]) -> bool:
 def _outside(name: str, source: Path, allowed: Sequence[Path]) -> ModelError:
     folders = ", ".join(str(root) for root in allowed)
     return ModelError(
-        f"{source}: refers to {for_terminal(name)!r}, which is outside {folders}; "
-        "name further folders that may be read in roots="
+        source,
+        wrong=(
+            f"refers to {for_terminal(name)!r}, which is outside {folders}; name further "
+            "folders that may be read in roots="
+        ),
     )
 
 
 def read_model_file(path: Path) -> ModelFile:
     """One XML file's root, references and asset directories, read without expanding anything."""
     if path.stat().st_size > MAX_BYTES:
-        raise ModelError(f"{path}: has {path.stat().st_size} bytes; wanted at most {MAX_BYTES}")
+        raise ModelError(path, wrong=f"has {path.stat().st_size} bytes", wanted=f"at most {MAX_BYTES}")
     return parse_model_text(path.read_bytes(), path)
 
 
@@ -241,19 +246,19 @@ def parse_model_text(text: bytes, path: Path) -> ModelFile:
 
     def refuse(what: str) -> Callable[..., int]:
         def handler(*_: object) -> int:
-            raise ModelError(f"{path}: {what} is refused in a model file")
+            raise ModelError(path, wrong=f"{what} is refused in a model file")
 
         return handler
 
     def declaration(_version: str, encoding: str | None, _standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
-            raise ModelError(f"{path}: got the encoding {encoding!r}; wanted UTF-8")
+            raise ModelError(path, got=f"the encoding {encoding!r}", wanted="UTF-8")
 
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth
         depth += 1
         if depth > MAX_DEPTH:
-            raise ModelError(f"{path}: elements are nested more than {MAX_DEPTH} deep")
+            raise ModelError(path, wrong=f"elements are nested more than {MAX_DEPTH} deep")
         found.root = found.root or name
         for key, value in attributes.items():
             if key.startswith("file"):  # file, filename, and the six sides of a texture's cube
@@ -261,16 +266,16 @@ def parse_model_text(text: bytes, path: Path) -> ModelFile:
             elif key in _DIRECTORIES:
                 found.directories.append(_name(value, path))
             elif key == "dir" and name.lower() == "include":  # MuJoCo's own mark of where a file came from
-                raise ModelError(f"{path}: dir= is refused in an <include>")
+                raise ModelError(path, wrong="dir= is refused in an <include>")
 
     def end(_: str) -> None:
         nonlocal depth
         depth -= 1
 
     if b"\x00" in text:
-        raise ModelError(f"{path}: contains a null byte; wanted XML in UTF-8")
+        raise ModelError(path, wrong="contains a null byte", wanted="XML in UTF-8")
     if _BROKEN_NAME.search(text):
-        raise ModelError(f"{path}: has the name of a file or folder that runs over several lines")
+        raise ModelError(path, wrong="has the name of a file or folder that runs over several lines")
     parser = expat.ParserCreate("utf-8")
     parser.StartDoctypeDeclHandler = refuse("a document type (<!DOCTYPE>)")
     parser.EntityDeclHandler = refuse("an entity (<!ENTITY>)")
@@ -281,13 +286,15 @@ def parse_model_text(text: bytes, path: Path) -> ModelFile:
     try:
         parser.Parse(text, True)
     except expat.ExpatError as error:
-        raise ModelError(f"{path}: is not well-formed XML: {error}") from None
+        raise ModelError(path, wrong=f"is not well-formed XML: {error}") from None
     return found
 
 
 def _name(value: str, path: Path) -> str:
     if any(ord(character) < 32 for character in value):
-        raise ModelError(f"{path}: names the file {for_terminal(value)!r}; wanted no control characters")
+        raise ModelError(
+            path, wrong=f"names the file {for_terminal(value)!r}", wanted="no control characters"
+        )
     return value
 
 
@@ -308,7 +315,7 @@ def locate(name: str, source: Path, roots: Sequence[Path]) -> Path | None:
         if not target.is_file():
             continue
         if whole not in target.parents:
-            raise ModelError(f"{source}: refers to {for_terminal(name)!r}, which leads out of {whole}")
+            raise ModelError(source, wrong=f"refers to {for_terminal(name)!r}, which leads out of {whole}")
         return target
     return None
 
@@ -378,7 +385,7 @@ def with_absolute_meshes(
     try:
         root = ElementTree.fromstring(path.read_bytes())
     except ElementTree.ParseError as error:  # such as a prefix that stands for no namespace
-        raise ModelError(f"{path}: is not well-formed XML: {error}") from None
+        raise ModelError(path, wrong=f"is not well-formed XML: {error}") from None
     further = [Path(folder).resolve() for folder in roots]
     folders = [path.parent, *further]
     left_out: list[str] = []
@@ -463,15 +470,15 @@ def is_text_stl(file: Path) -> bool:
 def _as_stl(file: Path) -> bytes:
     kind = file.suffix.lower()[1:]
     if file.stat().st_size > MAX_BYTES:
-        raise ModelError(f"has more than {MAX_BYTES} bytes")
+        raise ModelError(wrong=f"has more than {MAX_BYTES} bytes")
     text = file.read_bytes()
     if kind == "dae":
         parse_model_text(text, file)
     mesh = _read(text, kind)
     if not len(mesh.faces):
-        raise ModelError("contains no triangles")
+        raise ModelError(wrong="contains no triangles")
     if not (mesh.faces.min() >= 0 and mesh.faces.max() < len(mesh.vertices)):
-        raise ModelError("has triangles whose vertices it does not contain")
+        raise ModelError(wrong="has triangles whose vertices it does not contain")
     return bytes(mesh.export(file_type="stl"))
 
 
@@ -484,10 +491,10 @@ def _read(text: bytes, kind: str) -> Trimesh:
             warnings.simplefilter("ignore", DeprecationWarning)
             return trimesh.load_mesh(io.BytesIO(text), file_type=kind, resolver=None, process=False)
     except ImportError:
-        raise ModelError(f"reading .{kind} needs: {install_line('meshes')}") from None
+        raise ModelError(f"reading .{kind} needs", wrong=install_line("meshes")) from None
     except Exception as error:  # whatever a reader of foreign files raises, the mesh is left out and named
         said = " ".join(for_terminal(error).split())[:100]
-        raise ModelError(f"cannot be read: {type(error).__name__} {said}") from None
+        raise ModelError("cannot be read", wrong=f"{type(error).__name__} {said}") from None
 
 
 class RobotState(NamedTuple):
@@ -502,10 +509,12 @@ def read_state(path: str | Path, nq: int, nv: int) -> RobotState:
     file = Path(path)
     shown = for_terminal(path)
     if not file.is_file():
-        raise ValueError(f"state: there is no file {shown!r}")
+        raise InputError("state", wrong=f"there is no file {shown!r}")
     if file.stat().st_size > MAX_STATE:
-        raise ValueError(
-            f"state: {shown!r} has {file.stat().st_size} bytes; wanted at most {MAX_STATE} for one state"
+        raise InputError(
+            "state",
+            wrong=f"{shown!r} has {file.stat().st_size} bytes",
+            wanted=f"at most {MAX_STATE} for one state",
         )
     kind = file.suffix.lower()
     if kind == ".npz":
@@ -513,7 +522,7 @@ def read_state(path: str | Path, nq: int, nv: int) -> RobotState:
     elif kind == ".json":
         data = _read_json(file, shown)
     else:
-        raise ValueError(f"state: got {shown!r}; wanted .npz or .json with qpos and qvel")
+        raise InputError("state", got=repr(shown), wanted=".npz or .json with qpos and qvel")
     qpos = real_array(f"qpos of {shown}", data["qpos"], [(nq,)])
     qvel = data.get("qvel")
     if qvel is not None:
@@ -525,7 +534,7 @@ def _read_json(file: Path, shown: str) -> dict[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"state: {shown!r} is not valid JSON: {for_terminal(error)}") from None
+        raise InputError("state", wrong=f"{shown!r} is not valid JSON: {for_terminal(error)}") from None
     if not isinstance(data, dict) or "qpos" not in data:
-        raise ValueError(f"state: {shown!r} has no qpos; wanted an object with qpos and qvel")
+        raise InputError("state", wrong=f"{shown!r} has no qpos", wanted="an object with qpos and qvel")
     return data

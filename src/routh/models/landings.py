@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from routh.base.status import StateError
+from routh.base.status import InputError
 from routh.base.validation import Array, real
 from routh.models.regime import Regime, duration_of_spring, regime_of
 from routh.models.resting import Rest, rest_of
@@ -64,7 +64,9 @@ class Motion:
         along = ahead - down * (down @ ahead)
         size = float(np.linalg.norm(along))
         if self.speed and not size > 1e-6:
-            raise ValueError("heading: the body's x axis is vertical; wanted one with a horizontal part")
+            raise InputError(
+                "heading", wrong="the body's x axis is vertical", wanted="one with a horizontal part"
+            )
         along = along / max(size, 1e-300)
         left = np.cross(along, down)
         return np.asarray(self.speed * (np.cos(self.heading) * along + np.sin(self.heading) * left))
@@ -107,7 +109,7 @@ def place_joints(
             wanted = (
                 f"one of {', '.join(sorted(known))}" if known else "none: the model has no joints that move"
             )
-            raise ValueError(f"{field}: got {name!r}; wanted {wanted}")
+            raise InputError(field, got=repr(name), wanted=wanted)
         q[known[name]] = real(f"{field}[{name!r}]", value)
 
 
@@ -314,12 +316,12 @@ def held_touchdown(
     kept = seen.dist <= reach
     if not kept.any():
         found = f"the smallest distance is {seen.dist.min():g}" if len(kept) else "nothing is near"
-        raise NoContactError(f"state: no contact {Rules(gap=reach)}; {found}", v, basis)
+        raise NoContactError(f"no contact {Rules(gap=reach)}; {found}", v, basis)
     near = seen.take(kept)
     lowest = int(np.argmin(near.dist))
     if not -near.dist[lowest] <= (np.inf if deepest is None else deepest):
         worst = RobotContact(near.names[lowest], "contact", "", "", float(near.dist[lowest]))
-        raise StateError(impossible(worst, Rules(gap=reach, deepest=deepest)))
+        raise impossible(worst, Rules(gap=reach, deepest=deepest))
     if float(near.dist[lowest]) < -2.0 * TOUCHING:
         doubts = [*doubts, f"it starts {-1e3 * near.dist[lowest]:.2g} mm deep in {near.geoms[lowest][0]}"]
     places = near.pos + 0.5 * near.dist[:, None] * near.up
@@ -345,7 +347,7 @@ def touchdown_of_each(
     for q, v in zip(qpos, qvel, strict=True):
         try:
             if not (np.isfinite(q).all() and np.isfinite(v).all()):
-                raise ValueError("qpos, qvel: got a number that is not finite; wanted finite ones")
+                raise InputError("qpos, qvel", got="a number that is not finite", wanted="finite ones")
             found: Touchdown | ValueError = make(q, v)
         except ValueError as error:
             found = error

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array
 
 #: Share of the support's size: points nearer than this are one.
@@ -145,12 +146,12 @@ def _lower_hull(x: Array, up: Array, size: float) -> tuple[np.ndarray, np.ndarra
     seen = x - (x @ up)[:, None] * up
     level = np.linalg.svd(seen - seen.mean(axis=0), compute_uv=False)
     if len(x) < 3 or not (widths[1] > _THIN * widths[0] and level[1] > _THIN * level[0]):
-        raise ValueError("on one line or at one point")
+        raise InputError(wrong="on one line or at one point")
     apex = len(x)
     try:
         hull = ConvexHull(np.vstack([x - x.mean(axis=0), _APEX * size * up]) / size)
     except QhullError as error:
-        raise ValueError("on one line or at one point") from error
+        raise InputError(wrong="on one line or at one point") from error
     lower = np.flatnonzero((hull.simplices != apex).all(axis=1))
     number = np.full(len(hull.simplices), -1)
     number[lower] = np.arange(len(lower))

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import text, tolerances
 from routh.base.processes import in_processes, parts_of
-from routh.base.status import ModelError, StateError
+from routh.base.status import InputError, ModelError, StateError, no_such
 from routh.base.text import for_terminal
 from routh.base.validation import Array, frozen, real, real_array
 from routh.models.simultaneity import Rules, time_to_contact
@@ -38,15 +38,12 @@ def tell_unrepresented(where: str, notes: Sequence[str]) -> None:
         warnings.warn(text, UnrepresentedWarning, stacklevel=3)
 
 
-class NoContactError(ValueError):
+class NoContactError(InputError):
     """Nothing is near in a state; ``v`` is its velocity, in coordinates that equality constraints allow."""
 
-    def __init__(self, message: str, v: Array, basis: Array) -> None:
-        super().__init__(message)
+    def __init__(self, wrong: str, v: Array, basis: Array) -> None:
+        super().__init__("state", wrong=wrong)
         self.v, self.basis = v, basis
-
-    def __reduce__(self) -> tuple[type[NoContactError], tuple[str, Array, Array]]:
-        return type(self), (str(self), self.v, self.basis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +177,7 @@ def assemble(
     kept = _simultaneous(rows, basis, v, rules)
     for worst in sorted((row.contact for row in kept), key=lambda contact: (contact.unit, contact.dist)):
         if not -worst.dist <= rules.most(worst.unit, worst.kind):
-            raise StateError(impossible(worst, rules))
+            raise impossible(worst, rules)
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
     names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
@@ -191,12 +188,16 @@ def assemble(
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
 
 
-def impossible(worst: RobotContact, rules: Rules) -> str:
+def impossible(worst: RobotContact, rules: Rules) -> StateError:
     """Why a state cannot be that has this contact or limit."""
     unit, how = worst.unit, "deep" if worst.kind == "contact" else "past its limit"
     overlap = unit == "m" and worst.kind != "tendon-limit"
-    wanted = f"{rules.most(unit, worst.kind):g} {unit} ({'deepest' if overlap else 'past_limit'}=)"
-    return f"impossible state: {worst.name} is {-worst.dist:.3g} {unit} {how}; wanted at most {wanted}"
+    return StateError(
+        "impossible state",
+        wrong=f"{worst.name} is {-worst.dist:.3g} {unit} {how}",
+        wanted=f"at most {rules.most(unit, worst.kind):g} {unit}",
+        by="deepest" if overlap else "past_limit",
+    )
 
 
 def allowed_velocities(equality: Array) -> Array:
@@ -209,7 +210,7 @@ def allowed_velocities(equality: Array) -> Array:
     rank = int(np.count_nonzero(values > tolerances.RANK * values[0]))
     if rank == nv:
         raise ModelError(
-            "equality: the constraints allow no velocity at all; wanted a mechanism that can move"
+            "equality", wrong="the constraints allow no velocity at all", wanted="a mechanism that can move"
         )
     return np.ascontiguousarray(directions[rank:].T)
 
@@ -242,7 +243,7 @@ def _simultaneous(rows: Sequence[ContactRow], basis: Array, v: Array, rules: Rul
         immovable = int(np.count_nonzero(~movable))
         if immovable:
             found += f" but {immovable} contact{'s' * (immovable > 1)} that no velocity can change"
-        raise NoContactError(f"state: no contact {rules}; {found}", v, basis)
+        raise NoContactError(f"no contact {rules}; {found}", v, basis)
     taken = list(compress(rows, kept))
     # points of a pair are numbered here: how many were looked at depends on how far one looks
     names = distinct_names([row.contact.name for row in taken])
@@ -278,7 +279,7 @@ def restitution_of(given: Mapping[str, float], rows: Sequence[Sequence[str]]) ->
     known = {*names, *(name.split("#")[0] for name in names)}  # "foot/floor" speaks for "foot/floor#2" too
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise ValueError(f"restitution: there is no contact {unknown[0]!r}; wanted one of {listed(names)}")
+        raise no_such("restitution", unknown[0], names)
     return [[given.get(name, given.get(name.split("#")[0], 0.0)) for name in row] for row in rows]
 
 
@@ -474,6 +475,6 @@ def state_arrays(given: Mapping[str, tuple[ArrayLike, int]]) -> list[Array]:
         found = real_array(name, values, [(None, width)], f"shape (n, {width})", finite=False)
         if not len(found) or (arrays and len(found) != len(arrays[0])):
             wanted = f"{len(arrays[0])}, as many as in {next(iter(given))}" if arrays else "at least one"
-            raise ValueError(f"{name}: got {len(found)} states; wanted {wanted}")
+            raise InputError(name, got=f"{len(found)} states", wanted=wanted)
         arrays.append(found)
     return arrays

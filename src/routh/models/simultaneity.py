@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.status import InputError
 from routh.base.validation import Array, real
 from routh.problem.impact import ImpactProblem
 
@@ -58,7 +59,7 @@ class Simultaneity:
                 real(field, value, at_least=0.0)
         if self.window is not None and self.gap is not None:
             both = f"{self.gap:g} together with window={self.window:g}"
-            raise ValueError(f"gap: got {both}; wanted one of the two")
+            raise InputError("gap", got=both, wanted="one of the two")
         if self.window is None and self.gap is None:
             object.__setattr__(self, "window", WINDOW)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import features, tolerances
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.storage import Stored
 from routh.base.validation import Array, Options, frozen, integer, real_array
 from routh.compiling.foreign import Foreign
@@ -105,7 +105,7 @@ class ImpactBatch(Stored):
         for place, problem in enumerate(given):
             if problem is not None and not isinstance(problem, ImpactProblem):
                 got = f"{type(problem).__name__} at index {place}"
-                raise ValueError(f"problems: got {got}; wanted ImpactProblem or None")
+                raise InputError("problems", got=got, wanted="ImpactProblem or None")
         batch = cls._from_parts(padded(given), {})
         object.__setattr__(batch, "_problems", given)
         return batch
@@ -208,7 +208,7 @@ class ImpactBatch(Stored):
             return self.take(np.arange(len(self))[row])
         k = integer("row", row, at_least=-len(self), at_most=len(self) - 1) % max(len(self), 1)
         if self.status[k] in (Status.NO_CONTACT, Status.REFUSED):
-            raise ValueError(f"row {k} is not an impact problem: {self.reason(k)}")
+            raise InputError(wrong=f"row {k} is not an impact problem: {self.reason(k)}")
         return self._problem(k)
 
     def _problem(self, k: int) -> ImpactProblem:
@@ -258,9 +258,11 @@ class ImpactBatch(Stored):
         names = tuple(tuple(map(str, row)) for row in told["names"])
         n = len(arrays["v"])
         if not all(0 <= row < n for row in reasons):
-            raise ValueError(f"reasons: got row {max(reasons)}; wanted rows below {n}")
+            raise InputError("reasons", got=f"row {max(reasons)}", wanted=f"rows below {n}")
         if [len(row) for row in names] != arrays["present"].sum(axis=1).tolist():
-            raise ValueError("names: there are not as many as contacts; wanted one for each contact")
+            raise InputError(
+                "names", wrong="there are not as many as contacts", wanted="one for each contact"
+            )
         batch = ImpactBatch._from_parts({name: arrays[name] for name in _ARRAYS}, reasons)
         object.__setattr__(batch, "_row_names", names)
         return batch
@@ -279,7 +281,7 @@ def refuse_wrong(found: np.ndarray) -> None:
     bad = np.flatnonzero(found)
     if bad.size:
         field, wrong = _WRONG[int(found[bad[0]])]
-        raise ValueError(f"{field}: row {bad[0]} {wrong}")
+        raise InputError(field, wrong=f"row {bad[0]} {wrong}")
 
 
 def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
@@ -293,10 +295,10 @@ def _check_shapes(arrays: dict[str, np.ndarray]) -> None:
     for name, (shape, dtype) in wanted.items():
         if arrays[name].shape != shape or arrays[name].dtype != np.dtype(dtype) or 0 in shape:
             got = f"shape {arrays[name].shape} of {arrays[name].dtype}"
-            raise ValueError(f"{name}: got {got}; wanted shape {shape} of {np.dtype(dtype)}")
+            raise InputError(name, got=got, wanted=f"shape {shape} of {np.dtype(dtype)}")
     size, counts = arrays["size"], arrays["present"].sum(axis=1)
     if np.any(size < 0) or np.any(size > (nv, nc, nt)) or np.any(size[:, 1] != counts) or nt > 2:
-        raise ValueError("size: larger than the arrays; wanted the sizes of the rows")
+        raise InputError("size", wrong="larger than the arrays", wanted="the sizes of the rows")
 
 
 def _checked_arrays(
@@ -306,7 +308,7 @@ def _checked_arrays(
     velocity = real_array("v", v, [(None, None)], "shape (n, nv)")
     n, nv = velocity.shape
     if n == 0 or nv == 0:
-        raise ValueError(f"v: got shape {velocity.shape}; wanted (n, nv) with n >= 1 and nv >= 1")
+        raise InputError("v", got=f"shape {velocity.shape}", wanted="(n, nv) with n >= 1 and nv >= 1")
     normals = _rows("Jn", Jn, [(None, nv), (n, None, nv)], f"shape ({n}, nc, {nv}) or (nc, {nv})")
     nc = normals.shape[-2]
     tangents = _rows(
@@ -341,11 +343,13 @@ def _refuse_tiny(mass: Array, velocity: Array) -> None:
     diagonal, fastest = np.abs(np.diagonal(mass, axis1=-2, axis2=-1)), np.abs(velocity).max(axis=1)
     if np.any((diagonal > 0.0) & (diagonal < SMALLEST_NUMBER)):
         least = diagonal[diagonal > 0.0].min()
-        raise ValueError(f"M: got {least:g} on a diagonal; wanted masses of at least {SMALLEST_NUMBER:g}")
+        raise InputError(
+            "M", got=f"{least:g} on a diagonal", wanted=f"masses of at least {SMALLEST_NUMBER:g}"
+        )
     slow = np.flatnonzero((fastest > 0.0) & (fastest < SMALLEST_SPEED))
     if len(slow):
         wanted = f"wanted zero, or at least {SMALLEST_SPEED:g}"
-        raise ValueError(f"v: row {slow[0]} has at most {fastest[slow[0]]:g}; {wanted}")
+        raise InputError("v", wrong=f"row {slow[0]} has at most {fastest[slow[0]]:g}; {wanted}")
 
 
 def _rows(field: str, value: ArrayLike, shapes: Sequence[tuple[int | None, ...]], wanted: str) -> Array:
@@ -363,7 +367,9 @@ def mask_of(present: ArrayLike | None, n: int, nc: int) -> np.ndarray:
         return np.ones((n, nc), dtype=bool)
     mask = np.array(present)
     if mask.dtype != bool or mask.shape != (n, nc):
-        raise ValueError(f"present: got {mask.dtype} of shape {mask.shape}; wanted bool of shape ({n}, {nc})")
+        raise InputError(
+            "present", got=f"{mask.dtype} of shape {mask.shape}", wanted=f"bool of shape ({n}, {nc})"
+        )
     return mask
 
 

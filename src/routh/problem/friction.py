@@ -6,6 +6,7 @@ import enum
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array, choice, integer
 
 FRICTIONS = ("cone", "polyhedral")
@@ -32,7 +33,9 @@ def uses_true_cone(friction: str, facets: int | None, nt: int) -> bool:
     """
     choice("friction", friction, FRICTIONS)
     if friction == "cone" and nt == 2 and facets is not None:
-        raise ValueError(f"facets: got {facets!r} with friction 'cone', which has none; wanted 'polyhedral'")
+        raise InputError(
+            "facets", got=f"{facets!r} with friction 'cone', which has none", wanted="'polyhedral'"
+        )
     return friction == "cone" and nt == 2
 
 
@@ -44,12 +47,12 @@ def facet_directions(nt: int, facets: int | None = None) -> Array:
     """
     if nt == 1:
         if facets not in (None, 2):
-            raise ValueError(f"facets: got {facets!r}; planar friction has exactly 2 directions")
+            raise InputError("facets", got=f"{facets!r}; planar friction has exactly 2 directions")
         return np.array([[1.0], [-1.0]])
     count = integer("facets", DEFAULT_FACETS if facets is None else facets, at_least=4, at_most=1024)
     if count % 2:
-        raise ValueError(
-            f"facets: got {count}; wanted an even number, so that each direction has its opposite"
+        raise InputError(
+            "facets", got=count, wanted="an even number, so that each direction has its opposite"
         )
     angles = 2.0 * np.pi * np.arange(count // 2) / count
     half = np.stack([np.cos(angles), np.sin(angles)], axis=1)

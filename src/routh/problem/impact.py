@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import tolerances
 from routh.base.results import Drawable, ImpactPath, PathKind
+from routh.base.status import InputError, no_such
 from routh.base.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.base.text import for_terminal, listed, toucher
 from routh.base.validation import Array, choice, frozen, per_contact, real_array
@@ -97,31 +98,34 @@ class ImpactProblem(Drawable):
         normals = real_array("Jn", Jn, [(None, nv)], f"shape (nc, {nv})")
         nc = len(normals)
         if nc == 0:
-            raise ValueError("Jn: got no rows; wanted at least one contact")
+            raise InputError("Jn", got="no rows", wanted="at least one contact")
         # for some numbers lists are faster than arrays
         moved = [max(map(abs, row)) >= SMALLEST_NUMBER for row in normals.tolist()]
         if not all(moved):
-            raise ValueError(
-                f"Jn: row {moved.index(False)} is zero; wanted a normal along which something moves, with "
-                f"an entry of at least {SMALLEST_NUMBER:g}"
+            raise InputError(
+                "Jn",
+                wrong=f"row {moved.index(False)} is zero",
+                wanted=(
+                    f"a normal along which something moves, with an entry of at least {SMALLEST_NUMBER:g}"
+                ),
             )
         shapes = [(nc, nv), (nc, 1, nv), (nc, 2, nv)]
         wanted = f"shape ({nc}, {nv}) or ({nc}, nt, {nv}) with nt 1 or 2"
         tangents = real_array("Jt", Jt, shapes, wanted).reshape(nc, -1, nv)
         friction = per_contact("mu", mu, nc)
         if not min(friction.tolist()) >= 0.0:
-            raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
+            raise InputError("mu", got=friction.min(), wanted="friction coefficients >= 0")
         elasticity = per_contact("restitution", restitution, nc)
         if not all(0.0 <= e <= 1.0 for e in elasticity.tolist()):
             bad = elasticity[(elasticity < 0.0) | (elasticity > 1.0)][0]
-            raise ValueError(f"restitution: got {bad}; wanted coefficients between 0 and 1")
+            raise InputError("restitution", got=bad, wanted="coefficients between 0 and 1")
         velocity = real_array("v", v, [(nv,)])
         for field, array in (("Jn", normals), ("Jt", tangents), ("mu", friction), ("v", velocity)):
             _refuse_huge(field, array)
         fastest = max(map(abs, velocity.tolist()))
         if not (fastest == 0.0 or fastest >= SMALLEST_SPEED):
-            raise ValueError(
-                f"v: its largest entry is {fastest:g}; wanted zero, or at least {SMALLEST_SPEED:g}"
+            raise InputError(
+                "v", wrong=f"its largest entry is {fastest:g}", wanted=f"zero, or at least {SMALLEST_SPEED:g}"
             )
 
         values = mass, normals, tangents, friction, velocity, elasticity, factor
@@ -228,7 +232,7 @@ class ImpactProblem(Drawable):
         velocity = self.v if v is None else np.asarray(v, dtype=np.float64)
         given = np.asarray(impulse, dtype=np.float64)
         if given.shape[-2:] != (self.nc, 1 + self.nt):
-            raise ValueError(f"impulse: got shape {given.shape}; wanted (..., {self.nc}, {1 + self.nt})")
+            raise InputError("impulse", got=f"shape {given.shape}", wanted=f"(..., {self.nc}, {1 + self.nt})")
         flat = given.reshape(*given.shape[:-2], self.nc * (1 + self.nt))
         return velocity + flat @ self.response.T
 
@@ -243,7 +247,9 @@ class ImpactProblem(Drawable):
             return self.names.index(choice("contact", contact, self.names))
         whole = isinstance(contact, (int, np.integer)) and not isinstance(contact, bool)
         if not whole or not 0 <= contact < self.nc:
-            raise ValueError(f"contact: got {contact!r}; wanted a name or an index from 0 to {self.nc - 1}")
+            raise InputError(
+                "contact", got=repr(contact), wanted=f"a name or an index from 0 to {self.nc - 1}"
+            )
         return int(contact)
 
     def replace(self, **changes: Any) -> ImpactProblem:
@@ -251,7 +257,7 @@ class ImpactProblem(Drawable):
         fields = sorted({*FIELDS, "names", "soon"})
         unknown = sorted(set(changes).difference(fields))
         if unknown:
-            raise ValueError(f"replace: got {unknown[0]!r}; wanted one of {', '.join(fields)}")
+            raise no_such("replace", unknown[0], fields)
         if "v" in changes:
             changes = {"soon": None, **changes}  # what closes when is no longer known
         return ImpactProblem(**{name: changes.get(name, getattr(self, name)) for name in fields})
@@ -277,14 +283,14 @@ class ImpactProblem(Drawable):
         data = read_arrays(path, wanted, optional=("restitution", "names", "format"), max_bytes=max_bytes)
         try:
             if "format" in data and not np.array_equal(data["format"], _FORMAT):  # your own arrays have none
-                raise ValueError(
-                    f"format: got {data['format']}; wanted {_FORMAT}, or a later version of routh"
+                raise InputError(
+                    "format", got=data["format"], wanted=f"{_FORMAT}, or a later version of routh"
                 )
             names = names_from(data["names"]) if "names" in data else None
             fields = (data[name] for name in wanted)
             return cls(*fields, restitution=data.get("restitution", 0.0), names=names)
         except ValueError as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
+            raise InputError(for_terminal(path), wrong=error) from None
 
     def __repr__(self) -> str:
         space = "planar" if self.nt == 1 else "spatial"
@@ -331,7 +337,7 @@ def soon_sentence(soon: Mapping[str, float]) -> list[str]:
 def names_from(array: np.ndarray) -> list[str]:
     """Contact names read from a file; raises for anything but a list of text."""
     if array.ndim != 1 or array.dtype.kind != "U":
-        raise ValueError(f"names: got shape {array.shape} of {array.dtype}; wanted a list of text")
+        raise InputError("names", got=f"shape {array.shape} of {array.dtype}", wanted="a list of text")
     return [str(name) for name in array]
 
 
@@ -339,7 +345,7 @@ def _refuse_huge(field: str, array: Array) -> None:
     """Products of numbers that are too large overflow, and then nothing that is said of them is true."""
     largest = float(np.abs(array).max(initial=0.0))
     if not largest <= LARGEST_NUMBER:
-        raise ValueError(f"{field}: got {largest:g}; wanted numbers of at most {LARGEST_NUMBER:g}")
+        raise InputError(field, got=f"{largest:g}", wanted=f"numbers of at most {LARGEST_NUMBER:g}")
 
 
 def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
@@ -347,29 +353,37 @@ def _mass_matrix(M: ArrayLike) -> tuple[Array, Array]:
     mass = real_array("M", M, [(None, None)], "shape (nv, nv)")
     nv = len(mass)
     if mass.shape != (nv, nv) or nv == 0:
-        raise ValueError(f"M: got shape {mass.shape}; wanted a square matrix (nv, nv) with nv >= 1")
+        raise InputError("M", got=f"shape {mass.shape}", wanted="a square matrix (nv, nv) with nv >= 1")
     _refuse_huge("M", mass)
     least = min(map(abs, mass.diagonal().tolist()))
     if 0.0 < least < SMALLEST_NUMBER:
-        raise ValueError(f"M: got {least:g} on its diagonal; wanted masses of at least {SMALLEST_NUMBER:g}")
+        raise InputError(
+            "M", got=f"{least:g} on its diagonal", wanted=f"masses of at least {SMALLEST_NUMBER:g}"
+        )
     if mass.tobytes("C") != mass.tobytes("F"):
         asymmetry = np.abs(mass - mass.T).max()
         if not asymmetry <= tolerances.SYMMETRY * np.abs(mass).max():
-            raise ValueError(f"M: differs from its transpose by {asymmetry:g}; wanted a symmetric matrix")
+            raise InputError(
+                "M", wrong=f"differs from its transpose by {asymmetry:g}", wanted="a symmetric matrix"
+            )
         mass = 0.5 * (mass + mass.T)
     try:
         factor: Array = np.asarray(np.linalg.cholesky(mass), dtype=np.float64)
     except np.linalg.LinAlgError:
         smallest = float(np.linalg.eigvalsh(mass)[0])
-        raise ValueError(
-            f"M: smallest eigenvalue is {smallest:g}; wanted a positive definite matrix"
+        raise InputError(
+            "M", wrong=f"smallest eigenvalue is {smallest:g}", wanted="a positive definite matrix"
         ) from None
     left = factor.diagonal() ** 2 / mass.diagonal()
     if not left.min() >= tolerances.INERTIA_LEFT:
         j = int(left.argmin())
-        raise ValueError(
-            f"M: coordinate {j} has {left[j]:.2g} of its inertia left where those before it move freely, so "
-            f"rounding decides; wanted at least {tolerances.INERTIA_LEFT:g} (links without inertia?)"
+        raise InputError(
+            "M",
+            wrong=(
+                f"coordinate {j} has {left[j]:.2g} of its inertia left where those before it "
+                "move freely, so rounding decides"
+            ),
+            wanted=f"at least {tolerances.INERTIA_LEFT:g} (links without inertia?)",
         )
     return mass, factor
 
@@ -382,7 +396,7 @@ def no_impact(given: object, wanted: str = "an ImpactProblem") -> ValueError:
         if isinstance(getattr(given, "problem", None), ImpactProblem)
         else ""
     )
-    return ValueError(f"problem: got {got}; wanted {wanted}{hint}")
+    return InputError("problem", got=got, wanted=f"{wanted}{hint}")
 
 
 def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
@@ -390,13 +404,13 @@ def contact_names(names: Sequence[str] | None, nc: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"contact-{i}" for i in range(nc))
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"names: got {names!r}; wanted a sequence of {nc} strings")
+        raise InputError("names", got=repr(names), wanted=f"a sequence of {nc} strings")
     if len(names) != nc:
-        raise ValueError(f"names: got {len(names)} names; wanted {nc}, one per contact")
+        raise InputError("names", got=f"{len(names)} names", wanted=f"{nc}, one per contact")
     unkept = next((name for name in names if "\0" in name), None)
     if unkept is not None:
-        raise ValueError(f"names: got {unkept!r}; wanted names without NUL, which files do not keep")
+        raise InputError("names", got=repr(unkept), wanted="names without NUL, which files do not keep")
     if len(set(names)) != nc:
         twice = next(name for name in names if list(names).count(name) > 1)
-        raise ValueError(f"names: {twice!r} appears twice; wanted distinct names")
+        raise InputError("names", wrong=f"{twice!r} appears twice", wanted="distinct names")
     return tuple(names)

@@ -13,6 +13,8 @@ from routh.base.validation import Array
 from routh.problem.friction import facet_directions, friction_polygon
 from routh.problem.impact import ImpactProblem
 
+__all__ = ["Pointedness", "pointedness"]
+
 #: What may be left between the two sides of the certificate, as a share of the larger one.
 _CLOSED = 1e-6
 _ROUNDS = 100

@@ -14,6 +14,8 @@ from routh.base.validation import Array
 from routh.problem.impact import ImpactProblem
 from routh.problem.pointedness import pointedness
 
+__all__ = ["Termination", "terminates"]
+
 #: Sets of contacts that are looked at before the answer is "unknown".
 _MOST_SETS = 4096
 #: A normal of unit length farther than this from a span lies outside it, and nearer than `tolerances.POINTED`

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from routh.base.status import InputError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -63,7 +65,7 @@ def exhibit(
 
     def add(make: Callable[[Settings], Exhibit]) -> Callable[[Settings], Exhibit]:
         if name in _ENTRIES:
-            raise ValueError(f"name: exhibit {name!r} is registered already")
+            raise InputError("name", wrong=f"exhibit {name!r} is registered already")
         _ENTRIES[name] = Entry(name, title, source, make)
         return make
 

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import Status
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, per_contact, real
 from routh.models.base import Model, State
 
 
 @dataclass(frozen=True, eq=False)
-class CompliantResult:
+class CompliantResult(Result):
     """What became of one compliant impact."""
 
     v: Array  # (nv,) velocity when no contact is pressed in any further
@@ -47,7 +48,7 @@ class KelvinVoigt:
         """k per contact, (nc,) N/m."""
         k = per_contact("stiffness", self.stiffness, nc)
         if not np.all(k > 0.0):
-            raise ValueError(f"stiffness: got {k.min()}; wanted positive numbers (N/m)")
+            raise InputError("stiffness", got=k.min(), wanted="positive numbers (N/m)")
         return k
 
     def dampers(self, nc: int) -> Array:
@@ -74,10 +75,10 @@ def compliant_impact(
     """
     law = KelvinVoigt() if contact is None else contact
     if model.nt != 1 or model.nq != model.nv:
-        raise ValueError(f"model: got nt={model.nt}, nq={model.nq}; wanted a planar model")
+        raise InputError("model", got=f"nt={model.nt}, nq={model.nq}", wanted="a planar model")
     rows = np.flatnonzero(model.gaps(state.q) <= real("gap", gap))
     if not rows.size:
-        raise ValueError(f"gap: no contact is within {gap:g} m; wanted at least one")
+        raise InputError("gap", wrong=f"no contact is within {gap:g} m", wanted="at least one")
     system = _Compliant(model, law, rows)
     start = np.concatenate([state.q, state.v])
 

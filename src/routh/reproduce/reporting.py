@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from routh.base.status import InputError
 from routh.base.text import for_rich
 from routh.cli.exits import GO_ON, Exit, when_interrupted
 from routh.cli.output import Output, plain_table
@@ -36,7 +37,7 @@ def list_statements(only: Sequence[str], run_them: bool, slow: bool, output: Out
     papers = {paper.lower(): paper for paper in PAPERS}
     for name in only:
         if name.lower() not in papers:
-            raise ValueError(f"--only: got {name!r}; with --statements wanted one of {', '.join(papers)}")
+            raise InputError("--only", got=f"{name!r}; with --statements wanted one of {', '.join(papers)}")
     wanted = [papers[name.lower()] for name in only] or list(PAPERS)
     said = [(paper, one) for paper in wanted for one in statements()[paper]]
     with output.counting(len(said)) as advance:

@@ -19,12 +19,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
-from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
 
 import routh
-from routh.base.status import MissingExtraError
+from routh.base.status import MissingExtraError, no_such
 from routh.base.storage import write_text
 from routh.base.text import for_html
 from routh.reproduce.base import Entry, Row, Settings, entries
@@ -77,9 +76,7 @@ def choose(found: Sequence[Entry], only: Sequence[str]) -> list[Entry]:
 
     for wanted in only:
         if not any(matches(entry, wanted) for entry in found):
-            near = get_close_matches(wanted, [entry.name for entry in found], n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"--only: there is no exhibit {wanted!r}{hint} (see routh reproduce --list)")
+            raise no_such("--only", wanted, [entry.name for entry in found])
     return [entry for entry in found if not only or any(matches(entry, wanted) for wanted in only)]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.results import Whole
+from routh.base.status import InputError
 from routh.base.validation import integer, real
 from routh.problem.impact import ImpactProblem
 from routh.problem.pointedness import pointedness
@@ -82,7 +84,9 @@ def approximation_sample_count(
     )
     real("delta", delta, above=0.0, at_most=1.0)
     if log_cells > 600.0:
-        raise ValueError(f"lipschitz: {lipschitz}^{max_steps} is too large; the count has no useful meaning")
+        raise InputError(
+            "lipschitz", wrong=f"{lipschitz}^{max_steps} is too large; the count has no useful meaning"
+        )
     return _cover_all(math.ceil(math.exp(log_cells)), dimension, delta)
 
 
@@ -99,7 +103,7 @@ def _cover_all(cells: int, dimension: int, delta: float) -> int:
 
 
 @dataclass(frozen=True)
-class NetBound:
+class NetBound(Whole):
     """The constants of Theorem 9: what makes Algorithm 2's answer an epsilon-net, and after how many runs."""
 
     lipschitz: float  # L of one step, Lemma 7
@@ -133,7 +137,9 @@ def net_bound(
     L = lipschitz_constant(problem) if lipschitz is None else real("lipschitz", lipschitz, above=0.0)
     cone = pointedness(problem, friction="polyhedral")
     if not cone.pointed:
-        raise ValueError("problem: its friction cone is not pointed; wanted a pointed one (Assumption 2)")
+        raise InputError(
+            "problem", wrong="its friction cone is not pointed", wanted="a pointed one (Assumption 2)"
+        )
     m, small = problem.nc, epsilon / (3.0 * psi(problem))
     values = np.linalg.svd(problem.Jn, compute_uv=False)
     least = float(values[-1]) if len(problem.Jn) <= problem.nv else 0.0

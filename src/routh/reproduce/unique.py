@@ -23,7 +23,8 @@ from typing import Literal
 import numpy as np
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real
 from routh.problem.impact import ImpactProblem
 from routh.step.base import StepResult, residual_tolerance, scaled_delassus
@@ -252,7 +253,7 @@ class _PairSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class Uniqueness:
+class Uniqueness(Result):
     """The verdict on HP23 Assumption 6 for all velocities and all ``lambda_max`` of one problem."""
 
     verdict: Literal["certified", "refuted", "undecided"]
@@ -260,6 +261,11 @@ class Uniqueness:
     v: Array | None = None  # (nv,) where refuted: the velocity ...
     lambda_max: Array | None = None  # (nc,) ... and bound at which the step has ...
     solutions: tuple[StepResult, ...] = ()  # ... these two different solutions
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where it is neither certified nor refuted."""
+        return Status.INCOMPLETE if self.verdict == "undecided" else Status.SOLVED
 
 
 def uniqueness(
@@ -394,9 +400,9 @@ def lipschitz_constant(problem: ImpactProblem) -> float:
     bounds the step's pieces, and not what a change of solution does.
     """
     if problem.nt != 1:
-        raise ValueError("problem: is in space; wanted a planar one")
+        raise InputError("problem", wrong="is in space", wanted="a planar one")
     if problem.nc > MOST_CONTACTS:
-        raise ValueError(f"problem: has {problem.nc} contacts; wanted at most {MOST_CONTACTS}")
+        raise InputError("problem", wrong=f"has {problem.nc} contacts", wanted=f"at most {MOST_CONTACTS}")
     each = [modes_of(not mu > 0.0) for mu in problem.mu]
     return max(_norm(problem, modes) for modes in product(*each))
 

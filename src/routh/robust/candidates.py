@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import StateError
+from routh.base.status import InputError, StateError, no_such
 from routh.base.validation import Array, Options, real, real_array
 from routh.models.landings import Landing, Posture
 from routh.models.robot import NoContactError, RobotProblem
@@ -93,7 +93,9 @@ class Feet:
 
         model: Any = landing.model
         if not isinstance(landing.problem, RobotProblem) or not hasattr(model, "geom_bodyid"):
-            raise ValueError("landing: its contacts belong to no geoms; wanted a landing of a MuJoCo model")
+            raise InputError(
+                "landing", wrong="its contacts belong to no geoms", wanted="a landing of a MuJoCo model"
+            )
         self.mujoco, self.model = engine(), model
         self.data = self.mujoco.MjData(model)
         self._pose(landing.qpos)
@@ -136,13 +138,13 @@ class Choices:
     ) -> None:
         """What ``over`` says, checked; see `routh.robust.design`."""
         if not over:
-            raise ValueError("over: got nothing to choose; wanted at least one name with its bounds")
+            raise InputError("over", got="nothing to choose", wanted="at least one name with its bounds")
         keys = list(over)
         self.names = tuple(" = ".join(_each(key)) for key in keys)
         bounds = [real_array(f"over[{key!r}]", over[key], [(2,)], "(low, high)") for key in keys]
         for key, (low, high) in zip(keys, bounds, strict=True):
             if not low < high:
-                raise ValueError(f"over[{key!r}]: got ({low:g}, {high:g}); wanted low < high")
+                raise InputError(f"over[{key!r}]", got=f"({low:g}, {high:g})", wanted="low < high")
         self.low, self.high = np.array(bounds).T  # (d,) each
         self.posture: Callable[[Array], Array] | None = None  # qpos (nq,) of a choice
         if isinstance(landing, Landing):
@@ -151,12 +153,13 @@ class Choices:
             self._land, self.start = _named(landing, keys), 0.5 * (self.low + self.high)
         for key, value in (start or {}).items():
             if key not in over:
-                raise ValueError(f"start: got {key!r}; wanted one of {', '.join(map(repr, keys))}")
+                raise no_such("start", key, keys)
             self.start[keys.index(key)] = real(f"start[{key!r}]", value)
         for key, value, (least, most) in zip(keys, self.start, bounds, strict=True):
             if not least <= value <= most:
-                raise ValueError(
-                    f"over[{key!r}]: the design begins at {value:g}, outside of ({least:g}, {most:g})"
+                raise InputError(
+                    f"over[{key!r}]",
+                    wrong=f"the design begins at {value:g}, outside of ({least:g}, {most:g})",
                 )
 
     def make(self, x: Array) -> Made:
@@ -195,7 +198,9 @@ def _posed(
     from routh.models.mujoco.landings import landing as land
 
     if type(landing.model).__module__.partition(".")[0] != "mujoco":
-        raise ValueError("landing: its model is Pinocchio's; wanted MuJoCo's, or a function that makes it")
+        raise InputError(
+            "landing", wrong="its model is Pinocchio's", wanted="MuJoCo's, or a function that makes it"
+        )
     model: Any = landing.model
     restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
     options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
@@ -232,6 +237,7 @@ def _current(landing: Landing, name: str) -> float:
     model: Any = landing.model
     try:
         joint = model.joint(name)
-    except KeyError as error:
-        raise ValueError(f"over: {error.args[0] if error.args else name}") from None
+    except KeyError:
+        joints = [model.joint(k).name for k in range(model.njnt)]
+        raise no_such("over", name, [*POSE, *joints]) from None
     return float(landing.qpos[int(joint.qposadr[0])])

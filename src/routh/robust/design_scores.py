@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routh.base.status import RouthError, Status
+from routh.base.status import CapacityError, InputError, Status
 from routh.base.validation import Array, choice
 from routh.problem.impact import ImpactProblem
 from routh.robust.feet import standing, tipping_ratio
 from routh.robust.objectives import Quadratic
-from routh.robust.sensitivities import sensitivity
+from routh.robust.sensitivities import NoOutcomeError, sensitivity
 from routh.robust.worst import Wanted, worst_case
 from routh.sampling import sample
 from routh.sampling.ambiguity import measure_ambiguity
@@ -90,7 +90,7 @@ class WorstScore(Score):
         """See `sensitivity`."""
         try:
             found = sensitivity(problem, self._wanted(problem), max_samples=self.n, seed=self.seed)
-        except RouthError:
+        except (NoOutcomeError, CapacityError):
             return None
         slopes = {name: np.array(found.gradient[name]) for name in _FIELDS}
         if self.of is None:  # the objective itself depends on the mass and on the velocity before
@@ -159,7 +159,9 @@ def make_score(
     """The score that an objective's name, or a function, stands for."""
     if callable(objective):
         if of is not None:
-            raise ValueError("of: given together with a function of your own; it is for 'worst_case' only")
+            raise InputError(
+                "of", wrong="given together with a function of your own; it is for 'worst_case' only"
+            )
         return OwnScore(objective, n, seed)
     word, _, name = objective.partition(" ")
     if name and word in ("smallest", "largest"):
@@ -170,5 +172,5 @@ def make_score(
     if objective == "tipping" and of is None:
         return TippingScore(n, seed)
     if of is not None:
-        raise ValueError("of: given together with 'ambiguity'; it is for 'worst_case' only")
+        raise InputError("of", wrong="given together with 'ambiguity'; it is for 'worst_case' only")
     return AmbiguityScore(n, seed)

@@ -15,7 +15,7 @@ from scipy.optimize import NonlinearConstraint, minimize
 
 from routh.base.progress import counted
 from routh.base.results import Column, Drawable, Tabular
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, choice, integer
 from routh.models.landings import Landing
 from routh.problem.impact import ImpactProblem
@@ -92,11 +92,13 @@ class Search:
         u = self.choices.share(self.choices.start)
         made = self.made(u)
         if made is None:
-            raise ValueError("landing: the design begins where nothing lands; wanted a landing to begin with")
+            raise InputError(
+                "landing", wrong="the design begins where nothing lands", wanted="a landing to begin with"
+            )
         self.sizes = {constraint: len(constraint.values(made)) for constraint in self.constraints}
         first = self.tell(u)
         if not np.isfinite(first):
-            raise ValueError(f"objective: got {first:g} where the design begins; wanted a finite number")
+            raise InputError("objective", got=f"{first:g} where the design begins", wanted="a finite number")
         self.bad = first + 10.0 * max(abs(first), 1.0)
         return self.tried[0]
 
@@ -392,7 +394,7 @@ def design(
         begins, ended = [able.share(able.start), *other_starts(search, count - 1, seed)], True
         alone = isinstance(score, ParameterScore) and len(able.names) == 1 and not search.held
         if how == "bisection" and not alone:
-            raise ValueError("method: got 'bisection'; wanted one name in over, which is the objective")
+            raise InputError("method", got="'bisection'", wanted="one name in over, which is the objective")
         if alone and constraints and how in ("auto", "bisection"):
             ended = _bisect(search)
         else:

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, real
 from routh.exact.result import ExactSet
 from routh.problem.impact import ImpactProblem
@@ -30,7 +30,7 @@ def least_separation(problem: ImpactProblem, contacts: Sequence[str], options: W
     space, with restitution and without the extra ``exact``. The outcome comes from samples by events.
     """
     if len(set(contacts)) < 2:
-        raise ValueError(f"conditions: got {contacts!r}; wanted at least two different contacts")
+        raise InputError("conditions", got=repr(contacts), wanted="at least two different contacts")
     at = [problem.index(name) for name in contacts]
     rows = problem.Jn[at]
     known: Options = {

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, integer, real
 from routh.compiling.foreign import Foreign
 from routh.models.landings import Landing
@@ -89,9 +89,10 @@ def tipping_ratio(outcomes: Outcomes) -> float:
 def standing(problem: ImpactProblem) -> StandingProblem:
     """The problem, if it knows its support."""
     if not isinstance(problem, StandingProblem):
-        raise ValueError(
-            f"problem: got {type(problem).__name__}, which has no support; wanted a touch-down of "
-            "routh.robust.standing_problem(landing)"
+        raise InputError(
+            "problem",
+            got=f"{type(problem).__name__}, which has no support",
+            wanted="a touch-down of routh.robust.standing_problem(landing)",
         )
     return problem
 

@@ -9,7 +9,8 @@ from typing import Unpack, overload
 
 import numpy as np
 
-from routh.base.status import Status
+from routh.base.results import Result, worst_status
+from routh.base.status import InputError, Status
 from routh.base.validation import integer, real
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
@@ -28,11 +29,16 @@ class Answer(enum.StrEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class Guarantee:
+class Guarantee(Result):
     """Whether ``objective(v) <= limit`` in every outcome, condition by condition."""
 
     limits: dict[str, float]
     worst: dict[str, WorstCase]
+
+    @property
+    def status(self) -> Status:
+        """SOLVED where every worst case is, else why one is not."""
+        return worst_status(one.status for one in self.worst.values())
 
     def answer_of(self, name: str) -> Answer:
         """What is known of one condition."""
@@ -61,10 +67,15 @@ class Guarantee:
 
 
 @dataclass(frozen=True, eq=False)
-class Guarantees:
+class Guarantees(Result):
     """`Guarantee` of every row of a batch."""
 
     rows: tuple[Guarantee, ...]
+
+    @property
+    def status(self) -> np.ndarray:
+        """See `Status`, (n,) int8."""
+        return np.array([int(row.status) for row in self.rows], dtype=np.int8)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -112,15 +123,15 @@ def holds(
     options : of `worst_case`.
     """
     if not conditions:
-        raise ValueError("conditions: got none; wanted at least one")
+        raise InputError("conditions", got="none", wanted="at least one")
     limits: dict[str, float] = {}
     objectives: dict[str, Wanted] = {}
     either: dict[str, WorstCase] = {}
     for name, given in conditions.items():
         if isinstance(name, tuple):
             if isinstance(given, tuple) or not isinstance(problem, ImpactProblem):
-                raise ValueError(
-                    f"conditions[{name!r}]: wanted a speed (m/s) for a single problem, not a batch"
+                raise InputError(
+                    f"conditions[{name!r}]", wanted="a speed (m/s) for a single problem, not a batch"
                 )
             words = " or ".join(name)
             limits[words] = real(f"conditions[{name!r}]", given)

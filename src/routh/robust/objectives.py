@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real_array
 from routh.problem.impact import ImpactProblem
 from routh.sampling.ambiguity import Direction, as_functional
@@ -72,10 +73,12 @@ class Quadratic(Objective):
         matrix = real_array("P", P, [(None, None)], "a square matrix")
         nv = len(matrix)
         if matrix.shape != (nv, nv) or not np.allclose(matrix, matrix.T, rtol=1e-9, atol=0.0):
-            raise ValueError(f"P: got shape {matrix.shape}; wanted a symmetric matrix")
+            raise InputError("P", got=f"shape {matrix.shape}", wanted="a symmetric matrix")
         ends = np.linalg.eigvalsh(matrix)
         if ends[0] < -_SLACK * max(abs(ends[-1]), abs(ends[0])):
-            raise ValueError(f"P: has the eigenvalue {ends[0]:.3g}; wanted none below 0 (a convex function)")
+            raise InputError(
+                "P", wrong=f"has the eigenvalue {ends[0]:.3g}", wanted="none below 0 (a convex function)"
+            )
         object.__setattr__(self, "P", matrix)
         linear = np.zeros(nv) if q is None else real_array("q", q, [(nv,)], f"shape ({nv},)")
         object.__setattr__(self, "q", linear)
@@ -118,7 +121,7 @@ def as_objective(
 ) -> Objective:
     """An objective from (nv,), a contact's name, (contact, direction), a function or an objective."""
     if isinstance(given, Quadratic) and len(given.P) != problem.nv:
-        raise ValueError(f"objective: P has {len(given.P)} rows; wanted {problem.nv}")
+        raise InputError("objective", wrong=f"P has {len(given.P)} rows", wanted=problem.nv)
     if isinstance(given, Objective):
         return given
     if callable(given):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh.base.results import Column, Drawable, Tabular
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import MOTION, Landing, Motion
 from routh.models.robot import UnrepresentedWarning
@@ -64,9 +64,13 @@ class SafeRegion(Drawable, Tabular):
         down, side = real("drop", drop, above=0.0), real("speed", speed, at_least=0.0)
         total, at = float(np.hypot(down, side)), float(np.arctan2(side, down))
         if at > self.angle[-1] or total > self.fastest:
-            raise ValueError(
-                f"drop, speed: got {down:g} and {side:g} m/s; wanted a direction up to "
-                f"{self.angle[-1]:.3g} rad from straight down, and at most {self.fastest:g} m/s together"
+            raise InputError(
+                "drop, speed",
+                got=f"{down:g} and {side:g} m/s",
+                wanted=(
+                    f"a direction up to {self.angle[-1]:.3g} rad from straight down, and at most "
+                    f"{self.fastest:g} m/s together"
+                ),
             )
         return float(np.interp(at, self.angle, self.ratios(np.array([total]))[:, 0]))
 
@@ -160,7 +164,7 @@ def safe_region(
     """
     for name in (*MOTION, "joint_velocities", "drop"):
         if posture.get(name):
-            raise ValueError(f"{name}: is varied by the region itself; wanted a posture only")
+            raise InputError(name, wrong="is varied by the region itself", wanted="a posture only")
     k, h = integer("directions", directions, at_least=2), integer("headings", headings, at_least=1)
     angle = np.linspace(0.0, real("steepest", steepest, above=0.0, at_most=1.5), k)
     around: Array = np.array(

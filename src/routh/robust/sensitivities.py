@@ -16,7 +16,8 @@ from typing import Unpack
 import numpy as np
 from scipy.optimize import linprog
 
-from routh.base.status import RouthError, Status
+from routh.base.results import Result
+from routh.base.status import RouthError, Status, no_such
 from routh.base.validation import Array
 from routh.problem.impact import ImpactProblem
 from routh.robust.objectives import as_objective
@@ -31,8 +32,12 @@ _FEASIBLE = 1e-10
 _SAME = 1e-6  # share of the reach by which the program may miss the solution's value
 
 
+class NoOutcomeError(RouthError):
+    """There is no outcome that could be differentiated, or its derivative is not known."""
+
+
 @dataclass(frozen=True, eq=False)
-class Sensitivity:
+class Sensitivity(Result):
     """The derivative of a worst case with respect to the problem's data.
 
     Parameters
@@ -53,6 +58,11 @@ class Sensitivity:
     method: str
 
     @property
+    def status(self) -> Status:
+        """How the worst case was found."""
+        return self.worst.status
+
+    @property
     def value(self) -> float:
         """The objective in the worst outcome."""
         return self.worst.value
@@ -61,7 +71,7 @@ class Sensitivity:
         """The change of the worst case, to first order, for changes of the problem's fields by name."""
         for name in changes:
             if name not in self.gradient:
-                raise ValueError(f"changes: got {name!r}; wanted one of {', '.join(self.gradient)}")
+                raise no_such("changes", name, self.gradient)
         return float(sum(np.sum(self.gradient[name] * change) for name, change in changes.items()))
 
 
@@ -90,7 +100,7 @@ def sensitivity(
     found = worst_case(problem, objective, **options) if worst is None else worst
     wanted = as_objective(problem, objective)
     if not np.isfinite(found.value):
-        raise RouthError("sensitivity: no outcome was found, so there is nothing to differentiate")
+        raise NoOutcomeError("sensitivity: no outcome was found, so there is nothing to differentiate")
     direction = wanted.gradient(found.v, max(problem.speed, 1e-300))
     if found.status is Status.NO_IMPACT:
         fields = [name for name in DATA if name != "restitution" or np.any(problem.restitution > 0.0)]
@@ -142,12 +152,12 @@ def _by_sample(
             return Sensitivity(worst, found.gradient, found.one_sided, "envelope")
         worst = near
     if worst.sample is None:
-        raise RouthError("sensitivity: no outcome was found, so there is nothing to differentiate")
+        raise NoOutcomeError("sensitivity: no outcome was found, so there is nothing to differentiate")
     outcomes, index = worst.sample
     parts = outcomes.vjp(direction, near=_NEAR)
     gradient = {name: np.array(parts[name][index]) for name in DATA}
     if not all(np.isfinite(part).all() for part in gradient.values()):
-        raise RouthError("sensitivity: the derivative of the worst outcome that was found is not known")
+        raise NoOutcomeError("sensitivity: the derivative of the worst outcome that was found is not known")
     if not np.any(problem.restitution > 0.0):
         del gradient["restitution"]
     return Sensitivity(worst, gradient, bool(parts["one_sided"][index]), "sample")

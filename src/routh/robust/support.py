@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array
 from routh.models.landings import SLOPE, Touchdown
 from routh.models.resting import SAME, Rest
@@ -148,30 +149,35 @@ def _stand(down: Touchdown) -> _Footing:
     seen, load, up = down.seen, down.load, down.up
     pull = math.sqrt(load.weight @ load.weight)
     if not -load.weight @ up > 0.0:
-        raise ValueError(
-            f"gravity: got {load.gravity.tolist()}, which does not pull the body onto {seen.geoms[0][0]}; "
-            "wanted ground below it"
+        raise InputError(
+            "gravity",
+            got=f"{load.gravity.tolist()}, which does not pull the body onto {seen.geoms[0][0]}",
+            wanted="ground below it",
         )
     names = [seen.names[k] for k in down.over_ground]
     if len(names) < 3 and len(names) < len(seen.names):
         raise _other_ground(down, int(np.setdiff1d(np.arange(len(seen.names)), down.over_ground)[0]))
     if len(names) < 3:
-        raise ValueError(
-            f"support: only {', '.join(names)} would carry it (within a slope of {SLOPE:g} of the ground); "
-            "wanted at least three contacts that span an area"
+        raise InputError(
+            "support",
+            wrong=(f"only {', '.join(names)} would carry it (within a slope of {SLOPE:g} of the ground)"),
+            wanted="at least three contacts that span an area",
         )
     try:
         rest = down.rest
     except ValueError as error:
-        raise ValueError(
-            f"support: {', '.join(names)} are {error}; wanted contacts that span an area"
+        raise InputError(
+            "support", wrong=f"{', '.join(names)} are {error}", wanted="contacts that span an area"
         ) from None
     _check_ground(down, rest)
     if float(rest.normal @ up) < _STEEPEST:
-        raise ValueError(
-            f"support: {', '.join(seen.names[k] for k in down.carrying)} would carry it, tilted by "
-            f"{math.degrees(math.acos(float(rest.normal @ up))):.0f} degrees now; wanted at least three "
-            f"contacts within a slope of {SLOPE:g} of the ground"
+        raise InputError(
+            "support",
+            wrong=(
+                f"{', '.join(seen.names[k] for k in down.carrying)} would carry it, tilted by "
+                f"{math.degrees(math.acos(float(rest.normal @ up))):.0f} degrees now"
+            ),
+            wanted=f"at least three contacts within a slope of {SLOPE:g} of the ground",
         )
     gravity = load.weight / pull
     lowest = int(down.over_ground[np.argmin(seen.dist[down.over_ground])])
@@ -194,15 +200,22 @@ def _check_ground(down: Touchdown, rest: Rest) -> None:
         raise _other_ground(down, int(near[0]))
     heights = points @ up - seen.dist[carrying]
     if np.ptp(heights) > _FLAT * size:
-        raise ValueError(
-            f"ground: the contacts stand at heights {np.ptp(heights):.3g} m apart; wanted flat ground"
+        raise InputError(
+            "ground",
+            wrong=f"the contacts stand at heights {np.ptp(heights):.3g} m apart",
+            wanted="flat ground",
         )
 
 
 def _other_ground(down: Touchdown, contact: int) -> ValueError:
-    return ValueError(
-        f"ground: the normal at {down.seen.names[contact]} is {down.seen.up[contact].round(3).tolist()}, "
-        f"where the body is nearest it is {down.up.round(3).tolist()}; wanted flat ground"
+    return InputError(
+        "ground",
+        wrong=(
+            f"the normal at {down.seen.names[contact]} is "
+            f"{down.seen.up[contact].round(3).tolist()}, where the body is nearest it is "
+            f"{down.up.round(3).tolist()}"
+        ),
+        wanted="flat ground",
     )
 
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.results import Column, Drawable, ImpactPath, Tabular
-from routh.base.status import ModelError, Status
+from routh.base.results import Column, Drawable, ImpactPath, Result, Tabular
+from routh.base.status import InputError, ModelError, Status
 from routh.base.text import percent
 from routh.base.validation import Array, Options, integer, real, real_array
 from routh.bounds import EnergyBound
@@ -163,7 +163,7 @@ class Tipping(Drawable, Tabular):
     def path(self) -> ImpactPath:
         """How the worst outcome comes about: impulses and velocities on the way."""
         if self.sample is None:
-            raise ValueError(f"path: there is no outcome ({self.status.sentence})")
+            raise InputError("path", wrong=f"there is no outcome ({self.status.sentence})")
         outcomes, index = self.sample
         return outcomes.path(index)
 
@@ -279,7 +279,7 @@ class Tipping(Drawable, Tabular):
 
 
 @dataclass(frozen=True, eq=False)
-class Tippings(Tabular):
+class Tippings(Result, Tabular):
     """The answers for many states; one that has none says why. ``answers[k]`` is a `Tipping`."""
 
     found: tuple[Tipping | ValueError, ...] = field(repr=False)
@@ -292,7 +292,7 @@ class Tippings(Tabular):
         k = integer("row", row, at_least=-len(self), at_most=len(self) - 1) % max(len(self), 1)
         one = self.found[k]
         if isinstance(one, ValueError):
-            raise ValueError(f"row {k} has no answer: {one}")
+            raise InputError(wrong=f"row {k} has no answer: {one}")
         return one
 
     def reason(self, row: int) -> str:
@@ -430,12 +430,12 @@ def tipping(
         real("stiffness", stiffness, above=0.0)
     nq, nv = int(model.nq), int(model.nv)
     if not nv:
-        raise ModelError("model: its base is fixed, so that it cannot tip over; wanted a free root")
+        raise ModelError("model", wrong="its base is fixed, so that it cannot tip over", wanted="a free root")
     q = real_array("qpos", qpos, [(nq,), (None, nq)], f"shape ({nq},) or (n, {nq})", finite=False)
     v = real_array("qvel", qvel, [(nv,), (None, nv)], f"shape ({nv},) or (n, {nv})", finite=False)
     if q.shape[:-1] != v.shape[:-1] or not q.size:
-        raise ValueError(
-            f"qvel: got shape {v.shape} with qpos of {q.shape}; wanted the same number of states in both"
+        raise InputError(
+            "qvel", got=f"shape {v.shape} with qpos of {q.shape}", wanted="the same number of states in both"
         )
     how: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawing = ByEvents(seed=seed, threads=threads, budget=budget, **how)
@@ -525,7 +525,7 @@ def _pose(down: Touchdown, support: Support | ValueError, asked: _Asked) -> _Pos
     counting = np.flatnonzero(down.closing(unevenness=asked.unevenness) <= asked.window)
     if not len(counting):
         first, wanted = float(down.closing().min()), f"wanted one within {asked.window:g} s"
-        error = f"window: the first contact closes after {first:g} s; {wanted}"
+        error = f"the first contact closes after {first:g} s; {wanted}"
         return NoContactError(error, down.v, down.basis)
     sizes = np.array([abs(part).max() for part in (down.M, down.v, down.seen.J, down.seen.mu)])
     if not (np.all(sizes[:3] > 1e-50) and np.all(sizes < 1e50)):  # else no check is needed

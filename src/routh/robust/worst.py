@@ -16,8 +16,8 @@ from typing import TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.results import Column, ImpactPath, PathKind, Tabular
-from routh.base.status import CapacityError, Status
+from routh.base.results import Column, ImpactPath, PathKind, Result, Tabular
+from routh.base.status import CapacityError, InputError, Status
 from routh.base.validation import Array, Options, choice, integer, real
 from routh.bounds import EnergyBound, outer_bound
 from routh.exact.polytopes import Vertex
@@ -47,7 +47,7 @@ _GROWTH = 1e-9  # share of the value: a round that adds less is the last
 
 
 @dataclass(frozen=True, eq=False)
-class WorstCase:
+class WorstCase(Result):
     """The outcome in which an objective is largest."""
 
     value: float  # the objective there; NaN where no outcome was found
@@ -124,7 +124,7 @@ def worst_case(
     choice("method", method, METHODS)
     real("seconds", seconds, above=0.0)
     if method == "exact" and problem.nt == 2:
-        raise ValueError("method: got 'exact' for contacts in space; wanted 'auto' or 'fill'")
+        raise InputError("method", got="'exact' for contacts in space", wanted="'auto' or 'fill'")
     most = _MOST[problem.nt] if max_samples is None else integer("max_samples", max_samples, at_least=1)
     integer("climbs", climbs, at_least=0)
     wanted = as_objective(problem, objective)
@@ -140,8 +140,9 @@ def worst_case(
             return found
         if method == "exact":
             raise CapacityError(
-                f"seconds: the exact set was not complete after {seconds:g} s; wanted more time, or "
-                "method='fill'"
+                "seconds",
+                wrong=f"the exact set was not complete after {seconds:g} s",
+                wanted="more time, or method='fill'",
             )
     straight = problem.nt == 1 and problem.nc > 1 and not np.any(problem.restitution > 0.0)
     settings: Options = {"max_samples": most, "seed": seed, "friction": friction}
@@ -279,7 +280,7 @@ def _energy_bound(problem: ImpactProblem, objective: Objective, hypothesis: str,
 
 
 @dataclass(frozen=True, eq=False)
-class WorstCases(Tabular):
+class WorstCases(Result, Tabular):
     """The worst outcome of every row of a batch; a row that has none says so in ``status``."""
 
     value: Array  # (n,) the objective in the worst outcome; NaN where no outcome was found
@@ -353,8 +354,8 @@ def _per_row(batch: ImpactBatch, objective: Wanted) -> list[Wanted]:
     if given.ndim < 2:
         return [given] * len(batch)
     if given.shape != (len(batch), batch.nv):
-        raise ValueError(
-            f"objective: got shape {given.shape}; wanted ({batch.nv},) or ({len(batch)}, {batch.nv})"
+        raise InputError(
+            "objective", got=f"shape {given.shape}", wanted=f"({batch.nv},) or ({len(batch)}, {batch.nv})"
         )
     return [row[:nv] for row, nv in zip(given, batch.size[:, 0], strict=True)]
 

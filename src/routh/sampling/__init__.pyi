@@ -3,10 +3,7 @@ from routh.sampling.algorithm1 import approximate as approximate
 from routh.sampling.algorithm1 import psi as psi
 from routh.sampling.algorithm1 import sample_by_steps as sample_by_steps
 from routh.sampling.ambiguity import Ambiguity as Ambiguity
-from routh.sampling.ambiguity import Extreme as Extreme
 from routh.sampling.ambiguity import extreme as extreme
 from routh.sampling.ambiguity import measure_ambiguity as measure_ambiguity
-from routh.sampling.answers import Answer as Answer
-from routh.sampling.outcomes import ModeRow as ModeRow
 from routh.sampling.outcomes import Outcomes as Outcomes
 from routh.sampling.sampler import sample as sample

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import features
 from routh.base.rng import uniforms
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.algorithm1.sampling import run, run_rows
 from routh.kernels.algorithm1.work import Draw, Samples
@@ -202,9 +202,10 @@ def draw_again(
 def refuse_restitution(restitution: Array) -> None:
     """Raise where Algorithm 1 is given some, (..., nc): the paper has none."""
     if np.any(restitution > 0.0):
-        raise ValueError(
-            f"restitution: got {restitution.max():g} with Algorithm 1, which is inelastic; wanted 0 at every "
-            "contact, or routh.sample"
+        raise InputError(
+            "restitution",
+            got=f"{restitution.max():g} with Algorithm 1, which is inelastic",
+            wanted="0 at every contact, or routh.sample",
         )
 
 
@@ -243,8 +244,8 @@ def approximate(
     sizes = impulse_step(problem, step)
     bound = float(sizes.min())
     if not 0.0 < real("epsilon", epsilon) < bound:
-        raise ValueError(
-            f"epsilon: got {epsilon}; wanted a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
+        raise InputError(
+            "epsilon", got=epsilon, wanted=f"a number between 0 and the step, {bound:g} (HP23 Algorithm 2)"
         )
     friction = "polyhedral"  # psi is a property of the facets
     first = sample_by_steps(
@@ -279,7 +280,7 @@ def _draw_batch(batch: ImpactBatch, n: int, drawing: BySteps) -> BatchOutcomes:
     """The samples of every row."""
     refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
     if drawing.points == "sobol":
-        raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
+        raise InputError("points", got="'sobol' with a batch", wanted="'random', or one problem at a time")
     seed, boxes = np.uint64(drawing.seed), _boxes(batch, drawing.step)
     draw = Draw(n, drawing.row, seed, boxes, np.empty((n, 0)), drawing.max_steps)
     deadline = deadline_of(drawing.budget)
@@ -306,7 +307,7 @@ def _boxes(batch: ImpactBatch, step: ArrayLike | None) -> Array:
         return np.empty((0, nc))
     given = real_array("step", step, [(), (nc,), (rows, nc)], f"a number, shape ({nc},) or ({rows}, {nc})")
     if not np.all(given > 0.0):
-        raise ValueError(f"step: got {given.min()}; wanted positive impulses (N s)")
+        raise InputError("step", got=given.min(), wanted="positive impulses (N s)")
     return np.array(np.broadcast_to(given, (1, nc) if given.ndim < 2 else (rows, nc)))
 
 

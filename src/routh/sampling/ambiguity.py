@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.results import Result, Whole
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, integer, real_array
 from routh.problem.impact import ImpactProblem
 
@@ -43,7 +45,7 @@ class Sampled(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Ambiguity:
+class Ambiguity(Result):
     """The size of a sampled set of outcomes; lengths are in the kinetic-energy norm, sqrt(J).
 
     Sets are judged by their solved samples. With one outcome only, everything is zero; with none, nothing
@@ -59,12 +61,17 @@ class Ambiguity:
     explained: float  # its share of the total variance
     mode_probability: Array  # (nc, 3) of separating, sticking, sliding at each contact, among solved ones
 
+    @property
+    def status(self) -> Status:
+        """NUMERICAL where no sample is solved, so that nothing is known."""
+        return Status.SOLVED if np.isfinite(self.score) else Status.NUMERICAL
+
     def __float__(self) -> float:
         return self.score
 
 
 @dataclass(frozen=True, eq=False)
-class Extreme:
+class Extreme(Whole):
     """The outcome farthest along a direction."""
 
     index: int
@@ -280,7 +287,7 @@ def extreme(outcomes: Sampled, direction: Direction) -> Extreme:
     along = as_functional(outcomes.problem, direction)
     rows = np.flatnonzero(outcomes.solved)
     if rows.size == 0:
-        raise ValueError("outcomes: no sample is solved; wanted at least one outcome")
+        raise InputError("outcomes", wrong="no sample is solved", wanted="at least one outcome")
     values = outcomes.v[rows] @ along
     best = int(rows[int(np.argmax(values))])
     return Extreme(best, outcomes.v[best], outcomes.impulse[best], float(values.max()), along)
@@ -299,7 +306,7 @@ def as_functional(problem: ImpactProblem, direction: Direction) -> Array:
         "direction", cast("ArrayLike", direction), [(problem.nv,)], f"shape ({problem.nv},) or a contact"
     )
     if not np.any(along):
-        raise ValueError("direction: got zeros; wanted a direction that is not zero")
+        raise InputError("direction", got="zeros", wanted="a direction that is not zero")
     return along
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import DIRECTIONS, Column, ImpactPath, Tabular
-from routh.base.status import Status
+from routh.base.results import DIRECTIONS, Column, ImpactPath, Result, Tabular
+from routh.base.status import InputError, Status
 from routh.base.storage import Stored
 from routh.base.validation import Array, Options, real_array
 from routh.kernels.common.judge import ABSENT, diameters, energies, judge
@@ -26,7 +26,7 @@ FEW = 256  # samples of a row up to which all pairs are compared
 
 
 @dataclass(frozen=True, eq=False)
-class BatchOutcomes(Tabular, Stored):
+class BatchOutcomes(Result, Tabular, Stored):
     """Outcomes of every row of a batch. No row and no sample is ever left out: see ``status``.
 
     Where there is nothing to solve (NO_IMPACT, NO_CONTACT) the velocity is the one before; where a state was
@@ -177,8 +177,8 @@ class BatchOutcomes(Tabular, Stored):
         """See `routh.sampling.derivatives.pull_batch`."""
         pull = getattr(self.replay, "pull_batch", None)
         if pull is None:
-            raise ValueError(
-                "jacobian: these samples cannot be drawn again; wanted samples drawn by 'events'"
+            raise InputError(
+                "jacobian", wrong="these samples cannot be drawn again", wanted="samples drawn by 'events'"
             )
         options = {} if near is None else {"near": near}
         found: dict[str, np.ndarray] = pull(self, cotangents, wrt=wrt, threads=threads, **options)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, count_that_fits, real, real_array
 from routh.kernels.common.arrays import Draw, as_rows, prepared
 from routh.kernels.events import Rates
@@ -342,13 +342,14 @@ def pull_beside(
     along = real_array("side", side, [(problem.nv,)], f"shape ({problem.nv},)")
     size = float(np.linalg.norm(along @ problem.cholesky))
     if not size > 0.0:
-        raise ValueError("side: got zeros; wanted a change of velocity that is not zero")
+        raise InputError("side", got="zeros", wanted="a change of velocity that is not zero")
     drawing = replace(drawn_by(outcomes.settings, "jacobian", rates), threads=threads)
     curved = problem.nt == 2 and drawing.friction == "cone"
     if curved and drawing.tolerance > _EXACT:  # samples to the side could not be told from others
-        raise ValueError(
-            f"side: the samples were drawn with tolerance={drawing.tolerance:g}; with the true cone "
-            f"in space wanted {_EXACT:g} or less"
+        raise InputError(
+            "side",
+            wrong=f"the samples were drawn with tolerance={drawing.tolerance:g}",
+            wanted=f"{_EXACT:g} or less with the true cone in space",
         )
     found["to_side"] = np.zeros(len(outcomes), dtype=bool)
     rows = np.flatnonzero(found["one_sided"] & (outcomes.status == Status.SOLVED))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from routh.base.results import ImpactPath
+from routh.base.status import InputError
 from routh.base.validation import Array, Options, integer
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
@@ -99,7 +100,9 @@ def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
     sample when it is drawn again: its derivative is then NaN (see `Outcomes.jacobian`).
     """
     if outcomes.settings.get("method") != "events" or not isinstance(outcomes.replay, Again):
-        raise ValueError("outcomes: these samples cannot be drawn again; wanted samples drawn by 'events'")
+        raise InputError(
+            "outcomes", wrong="these samples cannot be drawn again", wanted="samples drawn by 'events'"
+        )
     rows = np.asarray(samples, dtype=np.int64)
     keys = keys_of(outcomes, rows, outcomes.replay.keys)
     arrays = {name: getattr(outcomes, name) for name in (*_ARRAYS, *_OPTIONAL)}

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.results import ImpactPath
-from routh.base.status import Status
+from routh.base.results import ImpactPath, Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.common.arrays import Outputs, make_rows
 from routh.kernels.events import event_samples, piecewise_path, scaled_pieces
@@ -85,7 +85,7 @@ class Herd:
 
 
 @dataclass(frozen=True, eq=False)
-class Filling:
+class Filling(Result):
     """Samples that fill the set, and how the support functions grew while they were drawn."""
 
     outcomes: Outcomes
@@ -93,6 +93,11 @@ class Filling:
     support: Array = field(repr=False)  # (rounds, k): support after each round, m/s
     stopped: bool  # True: growth fell below the tolerance; False: the sample limit or the budget came first
     tolerance: float
+
+    @property
+    def status(self) -> Status:
+        """INCOMPLETE where the set still grew when the sample limit or the budget came."""
+        return Status.SOLVED if self.stopped and self.outcomes.solved.any() else Status.INCOMPLETE
 
     @property
     def growth(self) -> Array:
@@ -158,11 +163,11 @@ def fill(
         nv = problem.nv
         wanted = real_array("directions", directions, [(None, nv)], f"a number, or shape (k, {nv})")
         if not len(wanted) or not np.all(np.any(wanted, axis=1)):
-            raise ValueError("directions: got none, or one that is zero; wanted directions that are not")
+            raise InputError("directions", got="none, or one that is zero", wanted="directions that are not")
         watched = np.vstack([wanted, -wanted])
     search = _Search(problem, watched, drawing)
     if climbs and search.polisher is None:
-        raise ValueError(f"climbs: got {climbs}; wanted 0 in space and with restitution")
+        raise InputError("climbs", got=climbs, wanted="0 in space and with restitution")
     support: list[Array] = []
     quiet = 0
     # room is left for one polished sample a direction
@@ -190,7 +195,7 @@ def _width(support: Array, problem: ImpactProblem) -> Array:
 def watch_directions(problem: ImpactProblem, count: int) -> Array:
     """Directions (count, nv) in opposite pairs that see only contact velocities, of unit size in them."""
     if integer("directions", count, at_least=2) % 2:
-        raise ValueError(f"directions: got {count}; wanted an even number, they come in opposite pairs")
+        raise InputError("directions", got=count, wanted="an even number, they come in opposite pairs")
     rng = np.random.default_rng(count)
     unit = np.repeat(problem.scaling.velocity, 1 + problem.nt)
     weights = rng.normal(size=(count // 2, len(unit)))
@@ -270,7 +275,7 @@ class _Search:
     def pull(self, _: Outcomes, cotangents: Array, **options: Any) -> dict[str, np.ndarray]:
         """Derivatives of all samples, see `routh.sampling.derivatives.pull`; NaN for those of programs."""
         if options.pop("side", None) is not None:
-            raise ValueError("side: samples bred by `fill` have none; wanted samples of `sample`")
+            raise InputError("side", wrong="samples bred by `fill` have none", wanted="samples of `sample`")
         parts, start = [], 0
         for row, (out, keys) in enumerate(self._rounds):
             stop = start + len(keys)

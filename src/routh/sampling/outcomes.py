@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from routh.base import tolerances
 from routh.base.results import DIRECTIONS, Column, Drawable, ImpactPath, Tabular
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.storage import MAX_BYTES, read_arrays, write_arrays
 from routh.base.text import for_terminal, percent
 from routh.base.validation import Array, Options, real, real_array
@@ -124,10 +124,12 @@ class Outcomes(Drawable, Tabular):
     def _not_again(self, what: str) -> ValueError:
         by = self.settings.get("method", "algorithm1")
         if by != "events":
-            return ValueError(f"{what}: these samples were drawn by {by!r}; wanted samples drawn by 'events'")
+            return InputError(
+                what, wrong=f"these samples were drawn by {by!r}", wanted="samples drawn by 'events'"
+            )
         tool = "events.path_of" if what == "path" else "derivatives.pull"
         told = "these samples come from a file, without what drew them"
-        return ValueError(f"{what}: {told}; routh.sampling.{tool} draws them again")
+        return InputError(what, wrong=f"{told}; routh.sampling.{tool} draws them again")
 
     def jacobian(
         self,
@@ -331,13 +333,13 @@ class Outcomes(Drawable, Tabular):
         """
         fields = [f"problem_{name}" for name in (*FIELDS, "names")]
         if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
-            raise ValueError(f"{for_terminal(path)}: is not a file of outcomes that this version can read")
+            raise InputError(for_terminal(path), wrong="is not a file of outcomes that this version can read")
         wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
         data = read_arrays(path, wanted, optional=_OPTIONAL, max_bytes=max_bytes)
         try:
             return cls(**_checked(data))
         except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise ValueError(f"{for_terminal(path)}: {error}") from None
+            raise InputError(for_terminal(path), wrong=error) from None
 
     def __repr__(self) -> str:
         return f"Outcomes(n={len(self)}, solved={int(np.count_nonzero(self.solved))}, {self.problem!r})"
@@ -395,10 +397,10 @@ def check_arrays(arrays: dict[str, np.ndarray], wanted: dict[str, tuple[tuple[in
     for name, (shape, kind) in wanted.items():
         if name in arrays and (arrays[name].shape != shape or arrays[name].dtype.kind != kind):
             got = f"shape {arrays[name].shape} of {arrays[name].dtype}"
-            raise ValueError(f"{name}: got {got}; wanted shape {shape} of kind {kind!r}")
+            raise InputError(name, got=got, wanted=f"shape {shape} of kind {kind!r}")
     unknown = set(np.unique(arrays["status"]).tolist()) - set(map(int, Status))
     if unknown:
-        raise ValueError(f"status: got {min(unknown)}, which is no status; wanted 0 to {max(Status):d}")
+        raise InputError("status", got=f"{min(unknown)}, which is no status", wanted=f"0 to {max(Status):d}")
 
 
 def mode_rows(
@@ -420,9 +422,11 @@ def mode_rows(
 def _checked(data: dict[str, np.ndarray]) -> Options:
     """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
     if data["format"].shape != () or data["format"].dtype.kind != "i":
-        raise ValueError("its format is no number")
+        raise InputError(wrong="its format is no number")
     if int(data["format"]) != _FORMAT:
-        raise ValueError(f"has format {int(data['format'])}; wanted {_FORMAT}, or a later version of routh")
+        raise InputError(
+            wrong=f"has format {int(data['format'])}", wanted=f"{_FORMAT}, or a later version of routh"
+        )
     given: Options = {name: data[f"problem_{name}"] for name in FIELDS}
     problem = ImpactProblem(**given, names=names_from(data["problem_names"]))
     n, nc = len(np.atleast_1d(data["status"])), problem.nc
@@ -438,6 +442,6 @@ def _checked(data: dict[str, np.ndarray]) -> Options:
     check_arrays(data, {name: (shapes.get(name, (n,)), kind) for name, kind in kinds.items()})
     settings = json.loads(str(data["settings"]))
     if not isinstance(settings, dict):
-        raise ValueError(f"settings: got a {type(settings).__name__}; wanted a dictionary")
+        raise InputError("settings", got=f"a {type(settings).__name__}", wanted="a dictionary")
     arrays = {name: data[name] for name in (*_ARRAYS, *_OPTIONAL) if name in data}
     return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}

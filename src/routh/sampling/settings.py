@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from routh.base.rng import EVENTS, philox
+from routh.base.status import InputError
 from routh.base.validation import Options, choice, integer, real
 from routh.kernels.common.arrays import CUSTOM, RATES, Draw, make_draw
 from routh.kernels.events import TOLERANCE, Rates
@@ -40,8 +41,10 @@ class Drawing:
         if self.threads is not None:
             integer("threads", self.threads, at_least=1)
             if self.device != "cpu":
-                raise ValueError(
-                    f"threads: got {self.threads} with device {self.device!r}; wanted threads with 'cpu' only"
+                raise InputError(
+                    "threads",
+                    got=f"{self.threads} with device {self.device!r}",
+                    wanted="threads with 'cpu' only",
                 )
         if self.budget is not None:
             real("budget", self.budget, above=0.0)
@@ -108,10 +111,12 @@ def drawn_by(record: Options, what: str, rates: Rates | None = None) -> ByEvents
     """
     method = record.get("method", "algorithm1")
     if method != "events":
-        raise ValueError(f"{what}: the samples were drawn by {method!r}; wanted 'events'")
+        raise InputError(what, wrong=f"the samples were drawn by {method!r}", wanted="'events'")
     told = record.get("rates", "mixed") if rates is None else rates
     if not callable(told) and told not in RATES:
-        raise ValueError(f"rates: got the name {told!r} of the function that drew them; wanted the function")
+        raise InputError(
+            "rates", got=f"the name {told!r} of the function that drew them", wanted="the function"
+        )
     return ByEvents.of(record, rates=told)
 
 

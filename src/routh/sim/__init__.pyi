@@ -7,7 +7,6 @@ from routh.sim.step_gradient import trace_steps as trace_steps
 from routh.sim.time_stepping import step_through as step_through
 from routh.sim.time_stepping import step_through_many as step_through_many
 from routh.sim.trajectory import Event as Event
-from routh.sim.trajectory import InAugmentedTime as InAugmentedTime
 from routh.sim.trajectory import Trajectory as Trajectory
 from routh.sim.verification import Verdict as Verdict
 from routh.sim.verification import verify as verify

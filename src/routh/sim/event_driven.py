@@ -629,7 +629,8 @@ def checked_state(model: Model, state: Start, gap: float) -> State:
         deepest = int(np.argmin(gaps))
         if not gaps[deepest] >= -gap:
             raise StateError(
-                f"state: contact {model.contacts[deepest].name!r} penetrates by {-gaps[deepest]:g} m; "
-                f"wanted gaps of at least -{gap:g} m"
+                "state",
+                wrong=f"contact {model.contacts[deepest].name!r} penetrates by {-gaps[deepest]:g} m",
+                wanted=f"gaps of at least -{gap:g} m",
             )
     return fitting

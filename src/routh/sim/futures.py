@@ -13,7 +13,7 @@ import numpy as np
 from routh.base.processes import in_processes, parts_of
 from routh.base.progress import counted, counted_through
 from routh.base.results import Column, Drawable, Tabular
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.storage import Stored
 from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import Landing
@@ -100,7 +100,7 @@ class Bundle(Drawable, Tabular, Stored):
         parts = [one.parts() for one in self.trajectories]
         names = [sorted(arrays) for _, arrays in parts]
         if not names or any(other != names[0] for other in names):
-            raise ValueError("trajectories: got none, or some with different data; wanted futures alike")
+            raise InputError("trajectories", got="none, or some with different data", wanted="futures alike")
         joined = {name: np.concatenate([arrays[name] for _, arrays in parts]) for name in names[0]}
         ends = np.cumsum([len(one) for one in self.trajectories])
         return {"futures": [told for told, _ in parts]}, {**joined, "ends": ends}
@@ -171,8 +171,8 @@ def simulate_many(
     count = integer("n", n, at_least=1)
     workers = integer("processes", processes, at_least=1)
     if "stream" in options:  # what a type checker refuses too
-        raise ValueError(
-            "stream: got one for a bundle; every future has its own, use `simulate` for a single one"
+        raise InputError(
+            "stream", got="one for a bundle; every future has its own, use `simulate` for a single one"
         )
     deadline = None if budget is None else time.monotonic() + real("budget", budget, at_least=0.0)
     model = as_model(model)
@@ -206,14 +206,14 @@ def _ends(ends: np.ndarray, arrays: dict[str, np.ndarray], count: int) -> np.nda
     wanted = f"{count} increasing numbers of samples, the last that of the arrays"
     whole = ends.dtype.kind == "i" and ends.shape == (count,) and count > 0
     if not whole or not np.all(np.diff(ends, prepend=0) > 0) or {ends[-1]} != set(map(len, arrays.values())):
-        raise ValueError(f"ends: got {ends.tolist()}; wanted {wanted}")
+        raise InputError("ends", got=ends.tolist(), wanted=wanted)
     return ends
 
 
 def _state_at(one: Trajectory, t: float) -> tuple[Array, Array]:
     i = int(np.searchsorted(one.t, t, side="right")) - 1  # the last sample at or before t
     if i < 0:
-        raise ValueError(f"t: got {t:g}; wanted a time from {one.t[0]:g} s on")
+        raise InputError("t", got=f"{t:g}", wanted=f"a time from {one.t[0]:g} s on")
     if i + 1 == len(one.t):
         return one.q[i], one.v[i]
     share = (t - one.t[i]) / (one.t[i + 1] - one.t[i])

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.results import Result, Whole, worst_status
+from routh.base.status import Status
 from routh.base.validation import Array, Options, real_array
 from routh.constraints import STEEL, Compliance, ConstrainedSystem, ConstraintForces, differentiate, solve
 from routh.constraints.gradients import ContactGradient, StateGradient, SystemGradient, slopes, state_gradient
@@ -26,7 +28,7 @@ _CONTACT = ("mu", "stiffness", "damping", "tangential_stiffness", "tangential_da
 
 
 @dataclass(frozen=True, eq=False)
-class StepGradient:
+class StepGradient(Whole):
     """Gradient with respect to where a motion began and what it went through.
 
     Parameters
@@ -56,13 +58,18 @@ class StepGradient:
 
 
 @dataclass(frozen=True, eq=False)
-class StepTape:
+class StepTape(Result):
     """A time-stepped motion that remembers its steps, so that it can be differentiated."""
 
     trajectory: Trajectory
     steps: tuple[ConstraintForces, ...] = field(repr=False)
     model: Model = field(repr=False)
     options: Options = field(repr=False)
+
+    @property
+    def status(self) -> Status:
+        """SOLVED where every step is, else why the first one is not."""
+        return worst_status(one.status for one in self.steps)
 
     @property
     def final(self) -> State:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, deadline_of, integer, real, real_array
 from routh.constraints import (
     STEEL,
@@ -275,15 +275,15 @@ def step_through(
     impacts = None
     if law is not None:
         if constraints:
-            raise ValueError(
-                "law: got one with constraints, which impact laws do not know; wanted contacts only"
+            raise InputError(
+                "law", got="one with constraints, which impact laws do not know", wanted="contacts only"
             )
         if isinstance(model, MujocoModel):
             model.check_impacts()
         impacts = StepImpacts(model, law, generator(seed, stream), Simultaneity(window=window), h)
         compliance = replace(compliance, anticipate=True)
     elif window is not None:
-        raise ValueError(f"window: got {window!r} without a law; wanted a law that resolves impacts")
+        raise InputError("window", got=f"{window!r} without a law", wanted="a law that resolves impacts")
     steps = round(real("duration", duration, at_least=0.0) / h)
     every = integer("record_every", record_every, at_least=1)
     build = partial(from_model, model, dt=h, compliance=compliance, constraints=tuple(constraints))
@@ -346,8 +346,8 @@ def check_names(model: Model, constraints: Sequence[StateConstraint]) -> None:
     names = [*own, *(constraint.name for constraint in constraints)]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(
-                f"constraints: {name!r} appears twice; wanted distinct names (the model's: {own})"
+            raise InputError(
+                "constraints", wrong=f"{name!r} appears twice", wanted=f"distinct names (the model's: {own})"
             )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base.results import DIRECTIONS, Column, Drawable, Tabular
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.storage import Stored
 from routh.base.validation import Array, Options
 from routh.models.base import State
@@ -106,11 +106,13 @@ class Trajectory(Drawable, Tabular, Stored):
             named |= {f"{group}[{name!r}]": array for name, array in getattr(self, group).items()}
         for name, array in named.items():
             if array is not None and len(array) != length:
-                raise ValueError(f"{name}: got {len(array)} samples; wanted {length}, as many as t")
+                raise InputError(name, got=f"{len(array)} samples", wanted=f"{length}, as many as t")
         if not np.all(np.diff(self.t) >= 0):
-            raise ValueError("t: got a time that decreases or is not a number; wanted times in order")
+            raise InputError("t", got="a time that decreases or is not a number", wanted="times in order")
         if self.s is not None and not np.all(np.diff(self.s) > 0):
-            raise ValueError("s: got an augmented time that does not increase; wanted strictly increasing")
+            raise InputError(
+                "s", got="an augmented time that does not increase", wanted="strictly increasing"
+            )
 
     def __len__(self) -> int:
         return len(self.t)
@@ -208,7 +210,9 @@ class Trajectory(Drawable, Tabular, Stored):
     def in_s(self) -> InAugmentedTime:
         """The motion over augmented time (HP23 (43)-(53)), in which the velocity is continuous."""
         if self.s is None or self.impulses is None:
-            raise ValueError("s: got None; wanted a trajectory of `routh.simulate`, time stepping has no s")
+            raise InputError(
+                "s", got="None", wanted="a trajectory of `routh.simulate`, time stepping has no s"
+            )
         ds = np.diff(self.s)
         normal = self.impulses[1:, :, 0]
         return InAugmentedTime(

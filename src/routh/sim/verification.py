@@ -27,7 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import PathKind
+from routh.base.results import PathKind, Result
+from routh.base.status import InputError, Status
 from routh.base.text import for_terminal
 from routh.base.validation import Array, Options
 from routh.models.base import Model, slope_at_zero
@@ -68,7 +69,7 @@ class Violation:
 
 
 @dataclass
-class Verdict:
+class Verdict(Result):
     """What the check found; a NaN counts as broken."""
 
     times: Array  # (T,) s, of the samples
@@ -76,6 +77,11 @@ class Verdict:
     violations: list[Violation] = field(default_factory=list)
     worst: dict[str, float] = field(default_factory=dict)  # per condition, in units of what is allowed
     checked: dict[str, int] = field(default_factory=dict)  # how often each condition was looked at
+
+    @property
+    def status(self) -> Status:
+        """SOLVED: the motion was looked at, whatever the verdict is."""
+        return Status.SOLVED
 
     @property
     def ok(self) -> bool:
@@ -557,7 +563,7 @@ def verify(model: Movable, trajectory: Trajectory, *, control: Control | None = 
     potential and there is no control; what wind and other forces that are not in the potential put in counts.
     """
     if trajectory.s is None or trajectory.impulses is None:
-        raise ValueError("trajectory: has no augmented time; wanted one of `routh.simulate`")
+        raise InputError("trajectory", wrong="has no augmented time", wanted="one of `routh.simulate`")
     # found first: whether arithmetic on NaN warns depends on the machine
     arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
     flat = [np.reshape(array, (len(trajectory), -1)) for array in (*arrays, *trajectory.forces.values())]

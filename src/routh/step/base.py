@@ -8,13 +8,14 @@ from typing import Protocol
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.results import Result
 from routh.base.status import Status
 from routh.base.validation import Array
 from routh.problem.impact import ImpactProblem
 
 
 @dataclass(frozen=True, eq=False)
-class StepResult:
+class StepResult(Result):
     """One increment: the velocity after it, its impulse, and the proof that it solves the step."""
 
     v: Array  # (nv,)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from routh.base.processes import parts_of
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.storage import read_arrays, write_arrays
 from routh.base.text import for_terminal
 from routh.base.validation import Options
@@ -103,8 +103,8 @@ def write(path: Path, chunk: Chunk, result: Computed) -> None:
         **{f"column_{name}": values for name, values in result.columns.items()},
     }
     if path.parent.is_symlink():
-        raise ValueError(
-            f"folder: {for_terminal(path.parent)} is a link; wanted a folder inside of the study"
+        raise InputError(
+            "folder", wrong=f"{for_terminal(path.parent)} is a link", wanted="a folder inside of the study"
         )
     path.parent.mkdir(exist_ok=True)
     if path.is_symlink():  # what it points to is not the study's to write
@@ -124,7 +124,7 @@ def read(path: Path, chunk: Chunk, plan: StudyPlan) -> Computed | None:
     good = good and data["status"].shape == (len(chunk),)
     good = good and all(columns[name].shape == (len(chunk), *shape) for name, shape in plan.columns.items())
     if not good or data["message_rows"].shape != data["messages"].shape:
-        raise ValueError(f"{path}: holds other rows or columns than its name says")
+        raise InputError(path, wrong="holds other rows or columns than its name says")
     messages = dict(zip(data["message_rows"].tolist(), data["messages"].tolist(), strict=True))
     return Computed(columns, data["status"].astype(np.int8), messages)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from routh.base.status import InputError
 from routh.cli import landings, options, robots
 from routh.cli.output import Output
 from routh.sweep.request import SweepRequest
@@ -30,14 +31,16 @@ def sweep(
 
     if request.resume is not None:
         if source is not None or request.over or request.out is not None:
-            raise ValueError(
-                "--resume: continues a study as it was made; leave out the options that describe a new one"
+            raise InputError(
+                "--resume",
+                wrong=("continues a study as it was made; leave out the options that describe a new one"),
             )
         return compute(open_study(request.resume, functions=request.function or ()), request, output)
     if request.function:
-        raise ValueError(
-            "--function: only applies with --resume; a new study from the command line uses routh's own"
+        raise InputError(
+            "--function",
+            wrong="only applies with --resume; a new study from the command line uses routh's own",
         )
     if source is None or request.out is None:
-        raise ValueError("sweep: wanted a system, --over and --out FOLDER, or --resume FOLDER")
+        raise InputError("sweep", wanted="a system, --over and --out FOLDER, or --resume FOLDER")
     return run_sweep(source, landed, robot, request, options.output_folder(request.out), output)

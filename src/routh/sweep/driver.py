@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple, cast
 import numpy as np
 
 from routh.base.processes import Worker, WorkerLost
-from routh.base.status import Status, optional
+from routh.base.status import InputError, Status, optional
 from routh.base.validation import Options
 from routh.kernels.common.slices import cores
 from routh.sweep.chunks import KILLED, PENDING, RAISED, Chunk, Computed, compute
@@ -196,9 +196,10 @@ def make_executor(kind: str | Executor | Client, workers: int | None = None) -> 
         hasattr(kind, name) for name in ("submit", "alone", "close", "workers", "blames")
     ):
         return kind
-    raise ValueError(
-        f"executor: got {kind!r}; wanted 'local', 'here', a scheduler's address such as "
-        "'tcp://host:8786', or a dask Client"
+    raise InputError(
+        "executor",
+        got=repr(kind),
+        wanted=("'local', 'here', a scheduler's address such as 'tcp://host:8786', or a dask Client"),
     )
 
 

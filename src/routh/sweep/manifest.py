@@ -15,6 +15,7 @@ import numpy as np
 
 import routh
 from routh.auditing.scans import Grid, grid
+from routh.base.status import InputError
 from routh.base.storage import write_bytes
 from routh.base.text import for_terminal, listed
 from routh.base.validation import Options, integer
@@ -70,7 +71,7 @@ class StudyPlan:
                 integer("seed", data["seed"], at_least=0),
             )
         except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{NAME}: is not whole ({for_terminal(error)})") from None
+            raise InputError(NAME, wrong=f"is not whole ({for_terminal(error)})") from None
 
 
 def fingerprint() -> dict[str, str]:
@@ -87,10 +88,10 @@ def read_manifest(folder: Path) -> Options:
     """The manifest of a folder; refuses a folder without one, or of another format."""
     data = read_json(folder / NAME)
     if not isinstance(data, dict):
-        raise ValueError(f"folder: {folder} holds no study ({NAME} is missing or unreadable)")
+        raise InputError("folder", wrong=f"{folder} holds no study ({NAME} is missing or unreadable)")
     if data.get("format") != FORMAT:
-        told = f"folder: {folder} has format {data.get('format')}; this version reads {FORMAT}"
-        raise ValueError(for_terminal(told))
+        wrong = for_terminal(f"{folder} has format {data.get('format')}")
+        raise InputError("folder", wrong=wrong, wanted=FORMAT)
     return data
 
 
@@ -100,7 +101,7 @@ def check_same(folder: Path, wanted: Options) -> None:
     if differences:
         told = [f"{where}: {there!r} there, {here!r} here" for where, there, here in differences]
         listing = listed(told, _TOLD, "; ")
-        raise ValueError(for_terminal(f"folder: {folder} holds another study; {listing}"))
+        raise InputError("folder", wrong=for_terminal(f"{folder} holds another study; {listing}"))
 
 
 def _differences(there: object, here: object, where: str) -> Iterator[tuple[str, object, object]]:

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, choice, integer, real
 from routh.problem.batch import ImpactBatch
 from routh.problem.friction import FRICTIONS
@@ -137,7 +137,7 @@ def own(
     """
     shapes = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, ())
     if not shapes:
-        raise ValueError("columns: got none; wanted the names of what the function returns")
+        raise InputError("columns", got="none", wanted="the names of what the function returns")
     found = recipe(function, **arguments)
     item = recipe(measure_own, function=found.function, arguments=found.arguments)
     return Measure(item, {str(name): tuple(int(x) for x in shape) for name, shape in shapes.items()})
@@ -299,8 +299,8 @@ def _checked(name: str, values: ArrayLike | None, shape: tuple[int, ...]) -> Arr
     if values is None:
         if shape[0] == 0:
             return np.empty(shape)
-        raise ValueError(f"{name}: the measure did not return this column")
+        raise InputError(name, wrong="the measure did not return this column")
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape:
-        raise ValueError(f"{name}: the measure returned shape {array.shape}; declared was {shape}")
+        raise InputError(name, wrong=f"the measure returned shape {array.shape}; declared was {shape}")
     return array

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from routh.base.status import InputError
 from routh.base.text import for_terminal
 from routh.base.validation import Options
 
@@ -85,8 +86,8 @@ def recipe(function: Callable[..., object] | str | Recipe, /, **arguments: objec
     try:
         written = json.loads(json.dumps(arguments, allow_nan=False))
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"arguments: of {name}: {error}; wanted numbers, texts, lists, dictionaries"
+        raise InputError(
+            "arguments", wrong=f"of {name}: {error}", wanted="numbers, texts, lists, dictionaries"
         ) from None
     return Recipe(name, written)
 
@@ -103,8 +104,8 @@ def digest(item: Recipe) -> str:
             total.update(Path(source).read_bytes())
     for path in item.files:
         if not Path(path).is_file():
-            raise ValueError(
-                f"files: {for_terminal(path)} is not a file; wanted the file that the study reads"
+            raise InputError(
+                "files", wrong=f"{for_terminal(path)} is not a file", wanted="the file that the study reads"
             )
         total.update(Path(path).read_bytes())
     return total.hexdigest()[:16]
@@ -117,15 +118,18 @@ def name_of(function: Callable[..., object] | str) -> str:
         return function
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module is None or name is None:
-        raise ValueError(f"function: got {function!r}; wanted a function of a module")
+        raise InputError("function", got=repr(function), wanted="a function of a module")
     if module == "__main__" or "<" in name:
-        raise ValueError(
-            f"function: {name} lives in {module!r} where no other process can import it; wanted a function "
-            "at the top of a module"
+        raise InputError(
+            "function",
+            wrong=f"{name} lives in {module!r} where no other process can import it",
+            wanted="a function at the top of a module",
         )
     text = f"{module}:{name}"
     if _resolve(text) is not function:
-        raise ValueError(f"function: {text} is another object than the one given; wanted one to import")
+        raise InputError(
+            "function", wrong=f"{text} is another object than the one given", wanted="one to import"
+        )
     return text
 
 
@@ -133,15 +137,15 @@ def name_of(function: Callable[..., object] | str) -> str:
 def _resolve(name: str) -> Callable[..., object]:
     module, found, path = name.partition(":")
     if not found:
-        raise ValueError(f"function: got {name!r}; wanted 'module:function'")
+        raise InputError("function", got=repr(name), wanted="'module:function'")
     try:
         value: object = importlib.import_module(module)
         for part in path.split("."):
             value = getattr(value, part)
     except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"function: {name!r} cannot be imported ({error}); path: {sys.path[:3]} ..."
+        raise InputError(
+            "function", wrong=f"{name!r} cannot be imported ({error}); path: {sys.path[:3]} ..."
         ) from None
     if not callable(value):
-        raise ValueError(f"function: {name!r} is {type(value).__name__}; wanted a function")
+        raise InputError("function", wrong=f"{name!r} is {type(value).__name__}", wanted="a function")
     return value

@@ -11,6 +11,7 @@ import numpy as np
 from rich.table import Table
 
 from routh.auditing.scans import grid_from_text
+from routh.base.status import InputError
 from routh.base.text import for_rich
 from routh.base.validation import Array, Options, choice
 from routh.cli import options
@@ -43,9 +44,9 @@ def source_of(
     if not is_robot(source):
         refuse_without_robot(source, landed, robot)
         if request.measure == "tipping":
-            raise ValueError(f"--measure: {source} is not a robot file, which tipping needs")
+            raise InputError("--measure", wrong=f"{source} is not a robot file, which tipping needs")
         if request.window is not None:
-            raise ValueError(f"--window: {source} is not a robot file; wanted .xml or .urdf")
+            raise InputError("--window", wrong=f"{source} is not a robot file", wanted=".xml or .urdf")
         return recipe("routh.systems:problem_of", name=source)
     file = Path(source).resolve()
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
@@ -71,7 +72,7 @@ def run_sweep(
 ) -> int:
     """Make the study of a system or a robot and compute it; the exit code."""
     if not request.over:
-        raise ValueError("--over: got none; wanted at least one axis, e.g. --over mu=0:1:21")
+        raise InputError("--over", got="none", wanted="at least one axis, e.g. --over mu=0:1:21")
     axes = grid_from_text(request.over).axes
     tips = choice("--measure", request.measure, MEASURES) == "tipping"
     measure = [tipping(request.samples) if tips else ambiguity(request.samples)]

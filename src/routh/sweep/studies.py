@@ -29,7 +29,7 @@ from rich.progress import Progress as Bar
 from routh.auditing.scans import grid
 from routh.base.progress import bar, change, in_notebook, show
 from routh.base.results import Drawable
-from routh.base.status import optional
+from routh.base.status import InputError, optional
 from routh.base.storage import replacing
 from routh.base.text import for_html, for_terminal
 from routh.base.validation import Array, deadline_of, integer, real
@@ -170,7 +170,7 @@ class Study(Drawable):
         """Write the table as CSV or NetCDF, by the suffix ``.csv`` or ``.nc``."""
         target = Path(path)
         if target.suffix not in (".csv", ".nc"):
-            raise ValueError(f"path: got {os.fspath(path)!r}; wanted a name that ends in .csv or .nc")
+            raise InputError("path", got=repr(os.fspath(path)), wanted="a name that ends in .csv or .nc")
         table = self.table()
         with replacing(target) as file:
             if target.suffix == ".nc":
@@ -183,10 +183,14 @@ class Study(Drawable):
         """A folder is data: what it names is called only if it is routh's own, or the caller named it too."""
         strangers = sorted(self.plan.functions() - OWN - self.given)
         if strangers:
-            raise ValueError(
-                f"folder: {for_terminal(self.folder)} names {for_terminal(strangers[0])!r}, which is not "
-                "routh's own, and a folder does not decide what runs; give the function again: "
-                "routh.sweep.open_study(folder, functions=[...]), or the call that made the study"
+            raise InputError(
+                "folder",
+                wrong=(
+                    f"{for_terminal(self.folder)} names {for_terminal(strangers[0])!r}, which is "
+                    "not routh's own, and a folder does not decide what runs; give the function "
+                    "again: routh.sweep.open_study(folder, functions=[...]), or the call that made "
+                    "the study"
+                ),
             )
 
     @cached_property
@@ -257,12 +261,14 @@ def study(
     measures = (ambiguity(),) if measure is None else tuple(measure)
     names = [name for item in measures for name in item.columns]
     if not measures or len(set(names)) < len(names) or "status" in names:
-        raise ValueError(f"measure: got the columns {names}; wanted at least one, each once, none 'status'")
+        raise InputError(
+            "measure", got=f"the columns {names}", wanted="at least one, each once, none 'status'"
+        )
     plan = StudyPlan(recipe(problems), grid(over), measures, integer("seed", seed, at_least=0))
     clash = set(plan.grid.axes) & set(plan.problems.arguments)
     if clash:
-        raise ValueError(
-            f"over: {sorted(clash)[0]!r} is already an argument of the recipe; wanted it only once"
+        raise InputError(
+            "over", wrong=f"{sorted(clash)[0]!r} is already an argument of the recipe", wanted="it only once"
         )
     path, data = Path(folder), plan.as_data()
     path.mkdir(parents=True, exist_ok=True)

@@ -9,4 +9,3 @@ from routh.systems.base import parameters as parameters
 from routh.systems.base import problem_of as problem_of
 from routh.systems.base import register as register
 from routh.systems.catalogue import CATALOGUE as CATALOGUE
-from routh.systems.catalogue import Entry as Entry

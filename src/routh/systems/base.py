@@ -7,11 +7,11 @@ import inspect
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from routh.base import features
+from routh.base.status import InputError, no_such
 from routh.systems.catalogue import CATALOGUE, Kind
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class System:
     def rational(self) -> RationalProblem:
         """The impact in rational numbers that keep its coincidences (`routh.snap`), for `routh.exact_set`."""
         if self.problem is None:
-            raise ValueError(f"{self.name}: has no impact problem; wanted a system with one")
+            raise InputError(self.name, wrong="has no impact problem", wanted="a system with one")
         from routh.exact.snap import snap  # only exact sets need it
 
         return snap(self.problem, tolerance=_NEAR).rational
@@ -88,7 +88,7 @@ def register(name: str) -> Callable[[Builder], Builder]:
 
     def add(builder: Builder) -> Builder:
         if name in _REGISTRY:
-            raise ValueError(f"name: {name!r} is registered already")
+            raise InputError("name", wrong=f"{name!r} is registered already")
         _REGISTRY[name] = builder
         return builder
 
@@ -102,11 +102,12 @@ def get(name: str, **parameters: object) -> System:
     unknown = [key for key in parameters if key not in known]
     if unknown:
         wanted = ", ".join(f"{key} ({one.default!r})" for key, one in known.items()) or "none: it has none"
-        raise ValueError(f"{name}: there is no parameter {unknown[0]!r}; wanted {wanted}")
+        near = no_such(name, unknown[0], known).advice
+        raise InputError(name, wrong=f"there is no parameter {unknown[0]!r}", wanted=wanted, advice=near)
     try:
         return builder(**parameters)
     except TypeError as error:  # a list where a number is wanted, a number where a list is
-        raise ValueError(f"{name}: {error}") from error
+        raise InputError(name, wrong=error) from error
 
 
 def builder_of(name: str) -> Builder:
@@ -114,9 +115,7 @@ def builder_of(name: str) -> Builder:
     if name not in _REGISTRY and name in CATALOGUE:
         importlib.import_module(CATALOGUE[name].module)
     if name not in _REGISTRY:
-        near = get_close_matches(str(name), names(), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; wanted one of {', '.join(names())}"
-        raise ValueError(f"name: there is no system {name!r}{hint}")
+        raise no_such("system", name, names())
     return _REGISTRY[name]
 
 
@@ -129,7 +128,7 @@ def impact(name: str, **parameters: object) -> ImpactProblem:
     """The impact of the system called ``name`` with these parameters; raises where it has none."""
     problem = problem_of(name, **parameters)
     if problem is None:
-        raise ValueError(f"name: {name!r} has no impact problem; wanted a system with one")
+        raise InputError("name", wrong=f"{name!r} has no impact problem", wanted="a system with one")
     return problem
 
 

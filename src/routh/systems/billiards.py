@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import integer, real
 from routh.models.base import State
 from routh.models.planar import Body, DiscContact, PlanarModel, Revolute, circle, disc
@@ -34,7 +35,7 @@ def billiards_break(
     count = integer("balls", balls, at_least=1)
     rows = round((math.sqrt(8 * count + 1) - 1) / 2)
     if rows * (rows + 1) // 2 != count:
-        raise ValueError(f"balls: got {count}; wanted a triangular number: 1, 3, 6, 10, 15, ...")
+        raise InputError("balls", got=count, wanted="a triangular number: 1, 3, 6, 10, 15, ...")
     r, m = real("radius", radius, above=0.0), real("mass", mass, above=0.0)
     angle = real("aim", aim, at_least=-math.pi / 3, at_most=math.pi / 3)
     cue = (-2 * r * math.cos(angle), 2 * r * math.sin(angle))

@@ -234,7 +234,7 @@ def sphere_stack(
     """
     n, r = integer("count", count, at_least=1), real("radius", radius, above=0.0)
     bodies = [spatial.sphere(f"sphere {i}", r, mass=mass) for i in range(n)]
-    contacts: list[spatial.Contact] = [PlaneContact("ground", "sphere 0", radius=r, mu=mu)]
+    contacts: list[PlaneContact | SphereContact] = [PlaneContact("ground", "sphere 0", radius=r, mu=mu)]
     contacts += [
         SphereContact(f"{i} on {i - 1}", f"sphere {i}", f"sphere {i - 1}", mu=mu) for i in range(1, n)
     ]

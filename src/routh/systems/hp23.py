@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import per_contact, real
 from routh.models.base import Model, State
 from routh.models.planar import (
     GROUND,
     Body,
-    Contact,
     DiscContact,
     HalfPlane,
     PlanarModel,
@@ -27,6 +27,7 @@ from routh.models.planar import (
     link,
     point_mass,
 )
+from routh.models.planar.bodies import Contact
 from routh.systems.base import GRAVITY, System, catalogued, register
 
 WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0
@@ -221,8 +222,8 @@ def ramone_trailing_knee(pitch: float, leading_hip: float, leading_knee: float, 
     # the shank's angle from the vertical, on the branch where the trailing foot is behind its knee
     cosine = -(height(leading_hip, leading_knee) + robot.thigh * math.cos(pitch + trailing_hip)) / robot.shank
     if not abs(cosine) <= 1.0:
-        raise ValueError(
-            f"trailing_hip: got {trailing_hip}; wanted a pose in which the trailing foot reaches the ground"
+        raise InputError(
+            "trailing_hip", got=trailing_hip, wanted="a pose in which the trailing foot reaches the ground"
         )
     return -math.acos(cosine) - pitch - trailing_hip
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.results import Result
+from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer, real, real_array
 from routh.problem.impact import HYPOTHESES
 from routh.two_body import _kernel
@@ -41,7 +42,7 @@ class Energy:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoBodyImpact:
+class TwoBodyImpact(Result):
     """One impact; vectors are in the contact frame x, y, normal, as in JW17."""
 
     W: Array = field(repr=False)  # (3, 3) 1/kg
@@ -64,7 +65,7 @@ class TwoBodyImpact:
 
 
 @dataclass(frozen=True, eq=False)
-class TwoBodyBatch:
+class TwoBodyBatch(Result):
     """Many impacts; every array has n as its leading axis."""
 
     impulse: Array  # (n, 3) N s
@@ -160,7 +161,7 @@ def batch(
     impacts = checked(W, v, mu, e, hypothesis, event_tolerance)
     choice("device", device, ("cpu", "cuda"))
     if threads is not None and device != "cpu":
-        raise ValueError(f"threads: got {threads} with device {device!r}; wanted threads with 'cpu' only")
+        raise InputError("threads", got=f"{threads} with device {device!r}", wanted="threads with 'cpu' only")
     if len(impacts.mu) and device == "cuda":
         _kernel.run_cuda(impacts)
     elif len(impacts.mu):
@@ -197,10 +198,10 @@ def checked(
     n = _length(W=given.shape[:-2], v=velocity.shape[:-1], mu=friction.shape, e=restitution.shape)
     w = inverse_inertia_checked(given.reshape(-1, 3, 3))
     if not np.all(friction >= 0.0):
-        raise ValueError(f"mu: got {friction.min()}; wanted friction coefficients >= 0")
+        raise InputError("mu", got=friction.min(), wanted="friction coefficients >= 0")
     if not np.all((restitution >= 0.0) & (restitution <= 1.0)):
         bad = restitution[(restitution < 0.0) | (restitution > 1.0)].ravel()[0]
-        raise ValueError(f"e: got {bad}; wanted coefficients between 0 and 1")
+        raise InputError("e", got=bad, wanted="coefficients between 0 and 1")
     kind = HYPOTHESES.index(choice("hypothesis", hypothesis, HYPOTHESES))
     near = real("event_tolerance", event_tolerance, above=0.0, at_most=0.1)
     # fresh arrays: the compiled loop knows writable ones in C order only
@@ -214,7 +215,7 @@ def checked(
 def approaching(velocity: Array) -> Array:
     """The contact velocity (3,), if it is one of approach."""
     if not velocity[2] < 0.0:
-        raise ValueError(f"v: got normal velocity {velocity[2]}; wanted approach, v[2] < 0")
+        raise InputError("v", got=f"normal velocity {velocity[2]}", wanted="approach, v[2] < 0")
     return velocity
 
 
@@ -224,14 +225,18 @@ def inverse_inertia_checked(w: Array) -> Array:
     off = np.abs(w - np.swapaxes(w, 1, 2)).max(axis=(1, 2))
     skew = np.flatnonzero(~(off <= tolerances.PRINTED_SYMMETRY * size))
     if skew.size:
-        raise ValueError(f"W: differs from its transpose by {off[skew[0]]:g}; wanted a symmetric matrix")
+        raise InputError(
+            "W", wrong=f"differs from its transpose by {off[skew[0]]:g}", wanted="a symmetric matrix"
+        )
     upper = np.triu(w)
     w = upper + np.swapaxes(np.triu(w, 1), 1, 2)
     smallest = np.linalg.eigvalsh(w)[:, 0] if len(w) else np.zeros(0)
     # JW17, Proposition 2: W of two rigid bodies is positive definite
     bad = np.flatnonzero(~(smallest > 0.0))
     if bad.size:
-        raise ValueError(f"W: smallest eigenvalue is {smallest[bad[0]]:g}; wanted a positive definite matrix")
+        raise InputError(
+            "W", wrong=f"smallest eigenvalue is {smallest[bad[0]]:g}", wanted="a positive definite matrix"
+        )
     return w
 
 
@@ -240,7 +245,7 @@ def _length(**leading: tuple[int, ...]) -> int:
     sizes = {name: shape[0] for name, shape in leading.items() if shape}
     if len(set(sizes.values())) > 1:
         listed = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise ValueError(f"n: got {listed}; wanted one number of impacts")
+        raise InputError("n", got=listed, wanted="one number of impacts")
     return next(iter(sizes.values()), 1)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
+from routh.base.status import InputError
 from routh.base.validation import Array, real, real_array
 from routh.models.rotations import skew, tangents
 from routh.two_body.api import approaching, checked_one
@@ -48,10 +49,10 @@ class Body:
         matrix = np.diag(tensor) if tensor.ndim == 1 else tensor
         off = np.abs(matrix - matrix.T).max()
         if not (off <= tolerances.SYMMETRY * np.abs(matrix).max() and np.linalg.eigvalsh(matrix)[0] > 0.0):
-            raise ValueError("inertia: wanted a symmetric, positive definite matrix")
+            raise InputError("inertia", wanted="a symmetric, positive definite matrix")
         turn = real_array("rotation", np.eye(3) if rotation is None else rotation, [(3, 3)])
         if not np.abs(turn @ turn.T - np.eye(3)).max() <= 1e-9 or not np.linalg.det(turn) > 0.0:
-            raise ValueError("rotation: wanted an orthogonal matrix with determinant 1")
+            raise InputError("rotation", wanted="an orthogonal matrix with determinant 1")
         self.__dict__.update(
             mass=real("mass", mass, above=0.0),
             inertia=matrix,
@@ -71,7 +72,7 @@ def contact_frame(normal: ArrayLike) -> Array:
     n = real_array("normal", normal, [(3,)])
     length = float(np.linalg.norm(n))
     if not length > 0.0:
-        raise ValueError("normal: got zero; wanted a direction")
+        raise InputError("normal", got="zero", wanted="a direction")
     x, y, _ = tangents(n[None] / length)
     return np.vstack([x, y, n / length])
 
@@ -133,7 +134,7 @@ def central(W: ArrayLike, v: ArrayLike, mu: float, e: float) -> Array:
     w, velocity, friction, restitution = given.W[0], approaching(given.v[0]), given.mu[0], given.e[0]
     uneven = max(abs(w[0, 1]), abs(w[0, 0] - w[1, 1]), abs(w[0, 2]), abs(w[1, 2]))
     if not uneven <= 1e-12 * np.abs(w).max():
-        raise ValueError("W: wanted a central impact, a diagonal matrix with W[0, 0] = W[1, 1]")
+        raise InputError("W", wanted="a central impact, a diagonal matrix with W[0, 0] = W[1, 1]")
     normal = -velocity[2] * (1.0 + restitution) / w[2, 2]
     speed = float(np.hypot(velocity[0], velocity[1]))
     if speed == 0.0:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.results import Whole
 from routh.base.status import RouthError
 from routh.base.validation import Array, integer
 from routh.two_body import _layout as at
@@ -18,7 +19,7 @@ from routh.two_body.api import approaching, checked_one
 
 
 @dataclass(frozen=True, eq=False)
-class Hodograph:
+class Hodograph(Whole):
     """An impact by points along its course; marks are rows of the arrays."""
 
     impulse: Array  # (k, 3) N s, x, y, normal

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routh.base.results import Whole
 from routh.base.validation import Array, real, real_array
 from routh.two_body.api import inverse_inertia_checked
 
@@ -15,7 +16,7 @@ _ROOT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class InvariantDirections:
+class InvariantDirections(Whole):
     """The directions in which the sliding velocity keeps its direction, sorted by angle."""
 
     angles: Array  # (k,) rad in (-pi, pi]; empty where every direction is invariant

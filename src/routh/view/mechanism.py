@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array
 from routh.models.rotations import rotation_matrices
 from routh.problem.impact import ImpactProblem
@@ -29,7 +30,7 @@ class Control:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise ValueError(f"{self.name}: got the range {self.low} to {self.high}; wanted an interval")
+            raise InputError(self.name, got=f"the range {self.low} to {self.high}", wanted="an interval")
 
 
 @dataclass(frozen=True, eq=False)

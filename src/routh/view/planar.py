@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh import systems
+from routh.base.status import InputError
 from routh.base.validation import Array
 from routh.models.planar.bodies import HalfPlane, circle
 from routh.models.planar.model import PlanarModel
@@ -29,7 +30,9 @@ class PlanarMechanism:
         self.title = name
         system = systems.get(name, **dict(start or {}))
         if not isinstance(system.model, PlanarModel) or system.state is None or system.problem is None:
-            raise ValueError(f"name: {name!r} has no planar model with an impact; wanted a system with one")
+            raise InputError(
+                "name", wrong=f"{name!r} has no planar model with an impact", wanted="a system with one"
+            )
         self._model: PlanarModel = system.model
         lines = np.concatenate([line for _, line in self._model.outlines(system.state.q)])
         self.size = float(np.linalg.norm(np.ptp(lines, axis=0)))

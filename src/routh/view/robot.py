@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.base.spread import spread_choice
-from routh.base.status import optional
+from routh.base.status import InputError, no_such, optional
 from routh.base.validation import Array, Options
 from routh.laws import SetValued
 from routh.models.base import State
@@ -73,8 +73,7 @@ class RobotMechanism:
         joints = {f"{joint.name}{_VELOCITY}": joint.name for joint in single_joints(model) if joint.name}
         for name in start or {}:
             if name not in (*_GENERAL, *joints, *joints.values()):
-                wanted = ", ".join((*joints.values(), *joints)) or "none"
-                raise ValueError(f"state: there is no joint {name!r}; wanted one of {wanted}")
+                raise no_such("state", name, (*joints.values(), *joints))
         self._moving = {name: joint for name, joint in joints.items() if name in (start or {})}
         self.controls = self._controls(start or {})
         self._usual = {control.name: control.value for control in self._controls({})}
@@ -164,7 +163,7 @@ class RobotMechanism:
         outcomes = sample(placed.problem, 8 * count, seed=seed)
         ended = np.flatnonzero(outcomes.solved)
         if not len(ended):
-            raise ValueError("futures: no sample of this impact is solved; wanted at least one")
+            raise InputError("futures", wrong="no sample of this impact is solved", wanted="at least one")
         chosen = ended[spread_choice(outcomes.v[ended] @ placed.problem.cholesky, count)]
         return follow(self.model, placed.q, placed.problem.lift(outcomes.v[chosen]), duration=duration)
 

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from routh.base.status import InputError
 from routh.base.validation import Options
 from routh.cli import options
 from routh.cli.changes import parse_changes
@@ -26,7 +27,9 @@ def start_of(
         refuse_without_robot(source, landed, robot)
         given = [name for name, value in further.items() if value is not None]
         if given:
-            raise ValueError(f"--{given[0]}: {source} is not a robot file; wanted .xml or .urdf, or --set")
+            raise InputError(
+                f"--{given[0]}", wrong=f"{source} is not a robot file", wanted=".xml or .urdf, or --set"
+            )
         return {name: float(value) for name, value in parse_changes(changes).items()}
     refuse_changes(source, changes)
     found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name)}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.base.spread import spread_choice
+from routh.base.status import InputError
 from routh.base.storage import write_text
 from routh.base.text import for_terminal
 from routh.base.validation import Array
@@ -283,4 +284,4 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> ShownMechanism:
         from routh.view.planar import PlanarMechanism
 
         return PlanarMechanism(what, start)
-    raise ValueError(f"what: got {type(what).__name__}; wanted a system's name, a model file or an MjModel")
+    raise InputError("what", got=type(what).__name__, wanted="a system's name, a model file or an MjModel")

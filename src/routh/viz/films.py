@@ -19,7 +19,7 @@ from types import ModuleType
 
 import numpy as np
 
-from routh.base.status import RouthError, optional
+from routh.base.status import InputError, RouthError, optional
 from routh.base.storage import write_bytes
 from routh.base.text import for_matplotlib
 from routh.base.validation import Array, integer, real
@@ -49,7 +49,7 @@ def film_kind(path: str | Path) -> str:
     if suffix == "":
         return "frames"
     if suffix not in (".gif", ".mp4"):
-        raise ValueError(f"path: got {target.name!r}; wanted .gif, .mp4, or a folder for PNG frames")
+        raise InputError("path", got=repr(target.name), wanted=".gif, .mp4, or a folder for PNG frames")
     if suffix == ".mp4":
         ffmpeg()
     return suffix[1:]
@@ -58,7 +58,9 @@ def film_kind(path: str | Path) -> str:
 def check_frames(option: str, value: float, count: int) -> int:
     """The number of frames that an option makes, if a film may have so many."""
     if count > MOST_FRAMES:
-        raise ValueError(f"{option}: got {value:g}, which makes {count} frames; wanted at most {MOST_FRAMES}")
+        raise InputError(
+            option, got=f"{value:g}, which makes {count} frames", wanted=f"at most {MOST_FRAMES}"
+        )
     return count
 
 
@@ -136,7 +138,7 @@ def _mp4(frames: Iterable[np.ndarray], target: Path, fps: int) -> Path:
             assert process.stdin is not None
             process.stdin.write(pixels[:high, :wide].tobytes())
         if process is None:
-            raise ValueError("frames: got none; wanted at least one")
+            raise InputError("frames", got="none", wanted="at least one")
         process.communicate()
         if process.returncode:
             raise MissingEncoderError(f"ffmpeg: ended with {process.returncode}; choose a .gif or a folder")
@@ -175,11 +177,11 @@ def animate(
         What was written.
     """
     if not isinstance(model, Drawn):
-        raise ValueError(
-            f"model: got {type(model).__name__}; wanted a planar model, or one of bodies in space"
+        raise InputError(
+            "model", got=type(model).__name__, wanted="a planar model, or one of bodies in space"
         )
     if magnify not in (None, 1.0) and isinstance(model, SpatialModel):
-        raise ValueError(f"magnify: got {magnify:g} for bodies in space; wanted 1")
+        raise InputError("magnify", got=f"{magnify:g} for bodies in space", wanted="1")
     film_kind(path)  # before the work, not after it
     futures = [motion] if isinstance(motion, Trajectory) else list(motion)[:MOST_GHOSTS]
     times = _times(futures, integer("fps", fps, at_least=1), real("speed", speed, above=0.0))

@@ -18,7 +18,7 @@ from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
 from routh.base import features
 from routh.base.results import Drawable
-from routh.base.status import MissingExtraError
+from routh.base.status import InputError, MissingExtraError
 from routh.base.validation import real_array
 from routh.exact.polytopes import PolytopeUnion
 from routh.exact.result import ExactSet
@@ -82,7 +82,7 @@ def _beside(
 
 def _check_solved(outcomes: Outcomes) -> None:
     if not np.any(outcomes.solved):
-        raise ValueError("outcomes: no sample is solved, so there is no post-impact set to draw")
+        raise InputError("outcomes", wrong="no sample is solved, so there is no post-impact set to draw")
 
 
 def system_figure(system: System, outcomes: Outcomes, *, shown: Comparison | None = None) -> style.Figure:
@@ -121,7 +121,7 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     for module in itertools.chain(*_BY_ROOM.values()):  # so that all that can be drawn is named
         importlib.import_module(module)
     known = ", ".join(sorted(kind.__name__ for kind in plot.registry if kind is not object))
-    raise ValueError(f"result: got {type(result).__name__}; wanted one of {known}")
+    raise InputError("result", got=type(result).__name__, wanted=f"one of {known}")
 
 
 def drawn_by(draw: Callable[..., object], *, aspect: float = 0.8, legend: str = "") -> Callable[..., Figure]:

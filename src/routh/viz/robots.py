@@ -8,6 +8,7 @@ import numpy as np
 
 from routh.auditing.membership import Audit
 from routh.auditing.scans import Scan
+from routh.base.status import InputError
 from routh.base.text import for_matplotlib
 from routh.base.validation import Array
 from routh.viz import style
@@ -16,7 +17,7 @@ from routh.viz import style
 def draw_scan(scan: Scan, ax: style.Axes) -> None:
     """The score over one axis as a curve, over two as a heat map; states without an impact stay grey."""
     if len(scan.axes) > 2:
-        raise ValueError(f"scan: got {len(scan.axes)} axes; a picture wants one or two")
+        raise InputError("scan", got=f"{len(scan.axes)} axes; a picture wants one or two")
     axes = {_with_unit(name): values for name, values in scan.axes.items()}
     draw_map(ax, axes, scan.score, for_matplotlib(scan.measure.replace("_", " ")), least=0.0)
 

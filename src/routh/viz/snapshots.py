@@ -12,6 +12,7 @@ import textwrap
 import numpy as np
 
 from routh.auditing.comparison import compare, sequences, simultaneous_solutions
+from routh.base.status import InputError
 from routh.base.text import for_matplotlib
 from routh.base.validation import Array, real
 from routh.laws.base import ImpactResult
@@ -175,8 +176,8 @@ def _tips(model: PlanarModel, state: State, scale: float) -> Array:
 def planar(system: System) -> tuple[PlanarModel, State]:
     """The model and state of a planar system, or an error that says what is missing."""
     if not isinstance(system.model, PlanarModel) or system.state is None:
-        raise ValueError(
-            f"{system.name}: has no planar model; wanted a system that can be drawn in the plane"
+        raise InputError(
+            system.name, wrong="has no planar model", wanted="a system that can be drawn in the plane"
         )
     return system.model, system.state
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from routh.base.progress import in_notebook
-from routh.base.status import optional
+from routh.base.status import InputError, optional
 from routh.base.storage import write_bytes
 from routh.base.validation import Array
 
@@ -203,7 +203,7 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in PICTURES:
-        raise ValueError(f"path: got {target.name!r}; wanted a picture: {', '.join(PICTURES)}")
+        raise InputError("path", got=repr(target.name), wanted=f"a picture: {', '.join(PICTURES)}")
     target.parent.mkdir(parents=True, exist_ok=True)
     return write_bytes(target, _encoded(fig, suffix[1:], dpi))
 

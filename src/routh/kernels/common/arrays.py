@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from routh.base import tolerances
-from routh.base.status import Status
+from routh.base.status import InputError, Status
 from routh.base.validation import Array
 from routh.compiling import Patient, kernel
 from routh.problem.batch import ImpactBatch
@@ -64,7 +64,7 @@ def make_rows(problems: Sequence[ImpactProblem]) -> Rows:
     nt = problems[0].nt
     for r, problem in enumerate(problems):
         if problem.nt != nt:
-            raise ValueError(f"problems: got nt = {problem.nt} in row {r}; wanted {nt} as in row 0")
+            raise InputError("problems", got=f"nt = {problem.nt} in row {r}", wanted=f"{nt} as in row 0")
     one = len(problems) == 1
     return prepared(as_rows(problems[0]) if one else ImpactBatch.from_problems(problems).arrays)
 

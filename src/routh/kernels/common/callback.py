@@ -8,6 +8,7 @@ from types import FunctionType
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.compiling import c_function
 from routh.compiling.foreign import Foreign
 
@@ -37,14 +38,17 @@ def rates_function(function: Foreign) -> Foreign:
         return _At(int(sys.modules["_cffi_backend"].FFI().cast("intptr_t", function)), function)
     plain = getattr(function, "py_func", function)
     if not isinstance(plain, FunctionType) or plain.__code__.co_argcount != 3:
-        raise ValueError(
-            f"rates: got {function!r}; wanted a function (uniforms, approaching, out), or a C function of "
-            "ctypes, cffi or numba"
+        raise InputError(
+            "rates",
+            got=repr(function),
+            wanted=("a function (uniforms, approaching, out), or a C function of ctypes, cffi or numba"),
         )
     try:
         return c_function(plain, _ELEMENTS)
     except TypeError as error:
-        raise ValueError(f"rates: cannot be compiled for arrays of float, bool, float: {error}") from None
+        raise InputError(
+            "rates", wrong=f"cannot be compiled for arrays of float, bool, float: {error}"
+        ) from None
 
 
 def call_rates(address: int, uniforms: np.ndarray, approaching: np.ndarray, out: np.ndarray, n: int) -> None:

@@ -32,12 +32,15 @@ def load_of(model: MjModel, data: MjData, body: int) -> Load:
         share -= np.asarray(model.body_gravcomp)[tree]
     gravity = np.array(model.opt.gravity, dtype=np.float64)
     if switched_off(model, "GRAVITY"):
-        raise ModelError("gravity: the model's flag switches it off; wanted gravity that pulls the body down")
+        raise ModelError(
+            "gravity", wrong="the model's flag switches it off", wanted="gravity that pulls the body down"
+        )
     carried = float(mass @ share)  # kg
     if not carried > 0.0:
         raise ModelError(
-            f"gravcomp: it leaves {carried:.3g} of {mass.sum():.3g} kg for gravity to pull; wanted a body "
-            "that is pulled down"
+            "gravcomp",
+            wrong=f"it leaves {carried:.3g} of {mass.sum():.3g} kg for gravity to pull",
+            wanted="a body that is pulled down",
         )
     com = np.array(data.subtree_com[body])
     centre = com if not model.ngravcomp else (mass * share) @ places / carried

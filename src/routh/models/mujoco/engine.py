@@ -76,7 +76,7 @@ class Near:
 def refuse_still(model: MjModel) -> None:
     """Raise where nothing moves."""
     if model.nv == 0:
-        raise ModelError("model: has no body that moves; wanted at least one joint")
+        raise ModelError("model", wrong="has no body that moves", wanted="at least one joint")
 
 
 def look_around(model: MjModel, data: MjData, reach: float, own: Workspace | None = None) -> Near:
@@ -117,8 +117,9 @@ def check_capacity(wide: MjModel, near: MjData, reach: float) -> None:
     full = kinds.mjWARN_CONTACTFULL, kinds.mjWARN_CNSTRFULL
     if any(near.warning[int(kind)].number > 0 for kind in full):
         raise CapacityError(
-            f"window: MuJoCo's memory of {wide.narena} bytes is too small for contacts within {reach:g} m; "
-            "wanted a smaller window or gap, or a larger <size memory=.../> in the model"
+            "window",
+            wrong=(f"MuJoCo's memory of {wide.narena} bytes is too small for contacts within {reach:g} m"),
+            wanted="a smaller window or gap, or a larger <size memory=.../> in the model",
         )
 
 

@@ -69,7 +69,7 @@ def refusal_of(model: MjModel, question: str) -> str:
 def refuse(model: MjModel, question: str) -> None:
     """Raise where a model holds what makes answers to the question wrong."""
     if refusal := refusal_of(model, question):
-        raise ModelError(refusal)
+        raise ModelError(wrong=refusal)
 
 
 def notes_on(model: MjModel, question: str) -> list[str]:

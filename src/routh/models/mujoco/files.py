@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import ModelError
+from routh.base.status import InputError, ModelError, no_such
 from routh.base.text import for_terminal
 from routh.base.validation import Array, real, real_array
 from routh.models.files import MUJOCO_FORMATS, Converter, check_model_file, tell, with_absolute_meshes
@@ -74,7 +74,7 @@ def load(
             return _compiled(spec)
     except (ValueError, TypeError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         message = " ".join(str(error).split())
-        raise ModelError(f"{path}: MuJoCo cannot load this model: {message}") from None
+        raise ModelError(path, wrong=f"MuJoCo cannot load this model: {message}") from None
 
 
 def _compiled(spec: MjSpec) -> MjModel:
@@ -114,7 +114,7 @@ def _refuse_infinite(root: ElementTree.Element, path: Path) -> None:
             for key, value in element.items():
                 if not all(_is_finite(word) for word in value.split()):
                     where = f"link {link.get('name', '')!r} has {element.tag} {key}={for_terminal(value)!r}"
-                    raise ModelError(f"{path}: {where}; wanted finite numbers")
+                    raise ModelError(path, wrong=where, wanted="finite numbers")
 
 
 def _is_finite(word: str) -> bool:
@@ -153,7 +153,7 @@ def state(
     mujoco = engine()
     if not isinstance(model, mujoco.MjModel):
         wanted = "an MjModel, which routh.models.mujoco.load makes of a file"
-        raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")
+        raise InputError("model", got=type(model).__name__, wanted=wanted)
     data = mujoco.MjData(model)
     if keyframe is not None:
         mujoco.mj_resetDataKeyframe(model, data, _keyframe(model, keyframe))
@@ -177,8 +177,9 @@ def _keyframe(model: MjModel, keyframe: str | int) -> int:
         return names.index(key)
     if key.isdigit() and int(key) < model.nkey:
         return int(key)
-    wanted = f"one of {', '.join(map(repr, names))}" if names else "none: the model has no keyframes"
-    raise ValueError(f"keyframe: got {keyframe!r}; wanted {wanted}")
+    if names:
+        raise no_such("keyframe", keyframe, names)
+    raise InputError("keyframe", got=repr(keyframe), wanted="none: the model has no keyframes")
 
 
 def _assign(field: str, target: Array, values: Mapping[int | str, float] | ArrayLike | None) -> None:
@@ -190,19 +191,19 @@ def _assign(field: str, target: Array, values: Mapping[int | str, float] | Array
     for key, value in values.items():
         index = int(key)
         if not 0 <= index < len(target):
-            raise ValueError(f"{field}: got the index {key}; wanted one from 0 to {len(target) - 1}")
+            raise InputError(field, got=f"the index {key}", wanted=f"one from 0 to {len(target) - 1}")
         target[index] = real(f"{field}[{index}]", value)
 
 
 def _float(spec: MjSpec, path: str | Path) -> None:
     root = spec.worldbody.first_body()
     if root is None:
-        raise ModelError(f"{path}: has no body that could float")
+        raise ModelError(path, wrong="has no body that could float")
     if not hasattr(root, "joints"):  # editing a spec in MuJoCo 3.2 crashes the process
-        raise ModelError(f"{path}: floating=True needs MuJoCo 3.3 or later; got {engine().__version__}")
+        raise ModelError(path, wrong=f"floating=True needs MuJoCo 3.3 or later; got {engine().__version__}")
     if any(True for _ in root.joints):
         raise ModelError(
-            f"{path}: its root body {root.name!r} has a joint already, so it cannot be floating=True"
+            path, wrong=f"its root body {root.name!r} has a joint already, so it cannot be floating=True"
         )
     root.add_freejoint()
 
@@ -281,7 +282,7 @@ def _own(body: MjsBody) -> Array:
     if not body.explicitinertial or body.mass == 0.0:
         return second
     if not 0.0 < body.mass < np.inf:
-        raise ModelError(f"the link {body.name!r} has mass {body.mass:g} kg; wanted >= 0")
+        raise ModelError(wrong=f"the link {body.name!r} has mass {body.mass:g} kg", wanted=">= 0")
     moments = moments_of(body)
     if _turns_to_principal_axes():
         moments = np.diag(np.linalg.eigvalsh(moments)[::-1])

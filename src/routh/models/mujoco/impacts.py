@@ -224,7 +224,7 @@ def _impossible(piece: WatchedRows, labels: Labels, rules: Rules) -> dict[int, s
     for state, k in zip(*np.unique(piece.states_of(too_far), return_index=True), strict=True):
         row = too_far[k]  # the first of its state
         worst = labels.contact(kind[row], pair[row], int(ordinal[row]), float(dist[row]))
-        reasons[int(state)] = impossible(worst, rules)
+        reasons[int(state)] = str(impossible(worst, rules))
     return reasons
 
 

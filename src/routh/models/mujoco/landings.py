@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routh.base.status import ModelError
+from routh.base.status import InputError, ModelError, Option, no_such
 from routh.base.validation import Array, real
 from routh.compiling.foreign import Foreign
 from routh.models.landings import (
@@ -194,16 +194,20 @@ def find_root(model: MjModel, data: MjData, body: str | None = None) -> Root:
             found[name] = Root(int(tree), told, kind, turns, by_position, by_velocity, int(j), geoms)
     if not found:
         raise ModelError(
-            "model: its base cannot move along gravity, so it cannot be dropped; wanted a free joint or a "
-            "vertical slide at the root (floating=True, on the command line --floating, gives a URDF's root "
-            "a free joint)"
+            "model",
+            wrong="its base cannot move along gravity, so it cannot be dropped",
+            wanted="a free joint or a vertical slide at the root",
+            advice=[Option("floating", "True", "gives the root of a URDF a free joint when it is loaded")],
         )
     names = ", ".join(found)
     if body is not None and body not in found:
-        raise ValueError(f"body: got {body!r}; wanted one of {names}")
+        raise no_such("body", body, found)
     if body is None and len(found) > 1:
         raise ModelError(
-            f"model: {len(found)} bodies can come down: {names}; wanted the one that does (body=)"
+            "model",
+            wrong=f"{len(found)} bodies can come down: {names}",
+            wanted="the one that does",
+            by="body",
         )
     return found[body or names]
 
@@ -253,7 +257,7 @@ def _turn(data: MjData, root: Root, pose: Posture) -> None:
         return
     if root.angle is None or len(angles) > 1:
         has = "one angle" if root.angle is not None else "no angle"
-        raise ValueError(f"roll, pitch, yaw: got {len(angles)} of them; the model's planar root has {has}")
+        raise InputError("roll, pitch, yaw", got=f"{len(angles)} of them; the model's planar root has {has}")
     data.qpos[root.angle] += angles[0]
 
 
@@ -281,15 +285,17 @@ def _set_planar(model: MjModel, data: MjData, root: Root, motion: Motion) -> Non
     if motion.speed:
         if len(level) != 1 or motion.heading != 0.0:
             has = "one level slide" if len(level) == 1 else f"{len(level)} level slides"
-            raise ValueError(f"speed, heading: the model's planar root has {has}; wanted one, and heading 0")
+            raise InputError(
+                "speed, heading", wrong=f"the model's planar root has {has}", wanted="one, and heading 0"
+            )
         data.qvel[int(model.jnt_dofadr[level[0]])] += motion.speed
     rates = [float(rate) for rate in motion.rates if rate != 0.0]
     if rates:
         hinges = [int(j) for j in own if model.jnt_type[j] == int(kinds.mjJNT_HINGE)]
         if len(rates) > 1 or not hinges:
             has = "one angle" if hinges else "no angle"
-            raise ValueError(
-                f"roll_rate, pitch_rate, yaw_rate: got {len(rates)}; the model's planar root has {has}"
+            raise InputError(
+                "roll_rate, pitch_rate, yaw_rate", got=f"{len(rates)}; the model's planar root has {has}"
             )
         data.qvel[int(model.jnt_dofadr[hinges[0]])] = rates[0]
 
@@ -299,7 +305,9 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
     paired = np.isin(np.arange(model.ngeom), [*model.pair_geom1, *model.pair_geom2])
     meets = (np.asarray(model.geom_contype) != 0) | (np.asarray(model.geom_conaffinity) != 0) | paired
     if not np.any(root.geoms & meets):
-        raise ModelError("model: it has nothing that can collide; wanted collision shapes in its file")
+        raise ModelError(
+            "model", wrong="it has nothing that can collide", wanted="collision shapes in its file"
+        )
     lifted = 0.0
     near = look_around(model, data, TOUCHING)
     above = _above(model, data, root)
@@ -309,7 +317,9 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
         lifted += step
         if lifted > _FLOOR:
             raise ModelError(
-                "model: it collides with something wherever it is placed; wanted free space above the ground"
+                "model",
+                wrong="it collides with something wherever it is placed",
+                wanted="free space above the ground",
             )
     free, blocked = 0.0, np.inf  # m down from here: known to be clear, known to overlap
     at, reach = 0.0, 0.1 * max(float(model.stat.extent), 1.0)  # m: what is farther away is looked for later
@@ -327,12 +337,16 @@ def _touch(model: MjModel, data: MjData, root: Root) -> None:
             goal = 0.5 * (free + blocked)
         if goal > _FLOOR:
             raise ModelError(
-                f"model: nothing is below it within {_FLOOR:g} m; wanted ground, which "
-                "routh.models.mujoco.load(file, ground=0.0) adds"
+                "model",
+                wrong=f"nothing is below it within {_FLOOR:g} m",
+                wanted="ground",
+                advice=[Option("ground", "0", "adds level ground")],
             )
         data.qpos[:] += (goal - at) * root.down
         at = goal
-    raise ModelError("model: the distance to the ground does not converge; wanted shapes that can touch it")
+    raise ModelError(
+        "model", wrong="the distance to the ground does not converge", wanted="shapes that can touch it"
+    )
 
 
 def _above(model: MjModel, data: MjData, root: Root) -> np.ndarray:
@@ -371,8 +385,12 @@ def _clearance(
         if len(lying):
             name = body_name(wide, int(wide.body_rootid[wide.geom_bodyid[lying[0]]]))
             raise ModelError(
-                f"model: {name} lies on {body_name(wide, root.body)}, which would be pulled out from under "
-                f"it; wanted {name} to come down (body=), or to be elsewhere"
+                "model",
+                wrong=(
+                    f"{name} lies on {body_name(wide, root.body)}, which would be pulled out from under it"
+                ),
+                wanted=f"{name} to be elsewhere, or to come down",
+                by="body",
             )
     nearest = outer[np.argmin(data.contact.dist[outer])]
     normal = np.array(data.contact.frame).reshape(-1, 9)[nearest, :3]
@@ -383,7 +401,9 @@ def free_root(model: MjModel, data: MjData, body: str | None = None) -> Root:
     """The free joint of the tree that comes down; a model whose root is not free is refused."""
     found = find_root(model, data, body)
     if found.kind != "free":
-        raise ModelError("model: its root slides or turns about fixed axes; wanted a free joint at the root")
+        raise ModelError(
+            "model", wrong="its root slides or turns about fixed axes", wanted="a free joint at the root"
+        )
     return found
 
 
@@ -485,7 +505,7 @@ class _Touchdowns:
         turning = rounding + np.sqrt(3.0) * float(np.abs(miss).max(initial=0.0))
         if (root[:, :3] > rounding).any() or (root[:, 3:] > turning).any():
             raise ModelError(
-                "model: equality constraints hold its root, so it is not free; wanted a free body"
+                "model", wrong="equality constraints hold its root, so it is not free", wanted="a free body"
             )
 
     def _check_ground(self, near: Near) -> None:
@@ -503,8 +523,9 @@ class _Touchdowns:
             if contact.dist <= 2.0 * TOUCHING - self.window * min(speed, 0.0):
                 first, second = map(self._name, geoms[k].tolist())
                 raise ModelError(
-                    f"state: {second} and {first} touch, of which both move; wanted ground that stays, since "
-                    "nothing else is known of how a body turns over"
+                    "state",
+                    wrong=f"{second} and {first} touch, of which both move",
+                    wanted="ground that stays, since nothing else is known of how a body turns over",
                 )
 
     @cached_property

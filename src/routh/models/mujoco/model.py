@@ -168,8 +168,9 @@ class MujocoModel(WithImpacts):
         for name in ("mocap_pos", "mocap_quat", "eq_active"):
             if not np.array_equal(getattr(data, name), getattr(own, name)):
                 raise ModelError(
-                    f"{name}: differs from the model's own, which alone motions know; wanted it in the model "
-                    "(body_pos, body_quat, eq_active0)"
+                    name,
+                    wrong="differs from the model's own, which alone motions know",
+                    wanted="it in the model (body_pos, body_quat, eq_active0)",
                 )
         pushed = [name for name in ("qfrc_applied", "xfrc_applied") if np.any(getattr(data, name))]
         tell_unrepresented("motion", pushed)
@@ -210,7 +211,7 @@ class MujocoModel(WithImpacts):
     def check_impacts(self) -> None:
         """Raise where the model holds what the impacts of a motion cannot follow."""
         if self._no_impacts:
-            raise ModelError(self._no_impacts)
+            raise ModelError(wrong=self._no_impacts)
 
     def check_events(self) -> None:
         """Raise or warn where the model holds what only `routh.step_through` follows."""

@@ -100,7 +100,7 @@ class Springs(OwnData):
         """Raise where inputs (..., nu) pull bodies to what they touch: no contact here can."""
         if len(self._pulling) and np.any(inputs[..., self._pulling] != 0.0):
             names = listed(adhesion_actuators(self.model))
-            raise ModelError(f"u: got an input of adhesion ({names}); wanted 0: contacts cannot pull")
+            raise ModelError("u", got=f"an input of adhesion ({names})", wanted="0: contacts cannot pull")
 
     def at(self, q: Array, v: Array, dt: float, u: Array | None) -> tuple[Array, list[SpringRows]]:
         """`terms` of numbers that have been checked; the data are then at that state."""

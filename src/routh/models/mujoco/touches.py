@@ -122,7 +122,7 @@ def touches(
             if flat[first] and flat[second]:
                 notes.append(f"{label}: {ONE_POINT}")
     if turning:
-        raise ModelError(TURNING_FRICTION.refusal(SIMULATE, turning))
+        raise ModelError(wrong=TURNING_FRICTION.refusal(SIMULATE, turning))
     return found, notes, told
 
 
@@ -166,8 +166,9 @@ def _points(model: MjModel, geom: int, notes: list[str]) -> Iterator[tuple[Array
             yield corner, 0.0, 2.0 * out  # which was looked for in so many directions only
     else:
         raise ModelError(
-            f"{geom_name(model, geom)}: shapes of type {kind} over a plane cannot be simulated; "
-            "wanted a sphere, capsule, box, cylinder, ellipsoid or mesh"
+            geom_name(model, geom),
+            wrong=f"shapes of type {kind} over a plane cannot be simulated",
+            wanted="a sphere, capsule, box, cylinder, ellipsoid or mesh",
         )
 
 

@@ -54,7 +54,7 @@ def load(
     pin = engine()
     file = check_model_file(path, roots=roots)
     if file.root != "robot":
-        raise ModelError(f"{path}: has the root element {file.root!r}; wanted a URDF, 'robot'")
+        raise ModelError(path, wrong=f"has the root element {file.root!r}", wanted="a URDF, 'robot'")
     try:
         with TemporaryDirectory() as folder:  # of converted meshes
             root = with_absolute_meshes(file.path, roots, PINOCCHIO_FORMATS, Converter(Path(folder)))
@@ -71,9 +71,9 @@ def load(
         raise
     except (ValueError, RuntimeError, IndexError, MemoryError) as error:
         message = " ".join(str(error).split())
-        raise ModelError(f"{path}: Pinocchio cannot load this model: {message}") from None
+        raise ModelError(path, wrong=f"Pinocchio cannot load this model: {message}") from None
     if model.nv == 0:
-        raise ModelError(f"{path}: nothing moves; wanted a joint, or floating=True")
+        raise ModelError(path, wrong="nothing moves", wanted="a joint, or floating=True")
     return Robot(model, shapes)
 
 
@@ -90,16 +90,16 @@ def check_inertias(model: Model, path: str | Path = "model") -> None:
         slack = 1e-9 + 1e-6 * abs(moments[-1])
         body = f"{path}: the body at joint {name!r} has"
         if not inertia.mass >= 0.0:
-            raise ModelError(f"{body} mass {inertia.mass:g} kg; wanted >= 0")
+            raise ModelError(wrong=f"{body} mass {inertia.mass:g} kg", wanted=">= 0")
         if not moments[0] >= -slack:
-            raise ModelError(f"{body} a principal inertia of {moments[0]:g} kg m^2; wanted >= 0")
+            raise ModelError(wrong=f"{body} a principal inertia of {moments[0]:g} kg m^2", wanted=">= 0")
         if not moments[0] + moments[1] >= moments[2] - slack:
             principal = ", ".join(f"{moment:g}" for moment in moments)
             wanted = "wanted each at most the sum of the other two"
-            raise ModelError(f"{body} principal inertias {principal} kg m^2; {wanted}")
+            raise ModelError(wrong=f"{body} principal inertias {principal} kg m^2; {wanted}")
         carried[joint] += inertia.mass
         if not carried[joint] > 0.0:
-            raise ModelError(f"{path}: nothing that joint {name!r} moves has mass; wanted mass there")
+            raise ModelError(path, wrong=f"nothing that joint {name!r} moves has mass", wanted="mass there")
         carried[model.parents[joint]] += carried[joint]
 
 

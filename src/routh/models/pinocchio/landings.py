@@ -77,7 +77,7 @@ def landing(
     pin.framesForwardKinematics(model, around.data, at)
     touching = over_ground(around, ground, np.inf)
     if not touching:
-        raise ModelError("model: has no point that can touch; wanted points= or geometry=")
+        raise ModelError("model", wrong="has no point that can touch", wanted="points= or geometry=")
     lowest = min(point.dist for point in touching)
     at[2] -= lowest
     v = np.zeros(model.nv)
@@ -120,8 +120,9 @@ def touchdowns(
 def _require_free_flyer(model: Model, what: str) -> None:
     if model.njoints < 2 or model.joints[1].shortname() != "JointModelFreeFlyer":
         raise ModelError(
-            f"model: its base is fixed, so it cannot {what}; wanted a free-flyer as its first joint "
-            "(floating=True of routh.models.pinocchio.load)"
+            "model",
+            wrong=f"its base is fixed, so it cannot {what}",
+            wanted="a free-flyer as its first joint (floating=True of routh.models.pinocchio.load)",
         )
 
 

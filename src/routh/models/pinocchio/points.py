@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from routh.base.status import ModelError
+from routh.base.status import InputError, ModelError
 from routh.base.validation import Array, real_array
 from routh.models.pinocchio.files import engine, shapes
 
@@ -77,7 +77,7 @@ def as_points(model: Model, points: Points) -> tuple[ContactPoint, ...]:
     for point in given:
         if not model.existFrame(point.frame):
             names = ", ".join(repr(p.frame) for p in feet(model))
-            raise ValueError(f"points: there is no frame {point.frame!r}; the limbs end in {names}")
+            raise InputError("points", wrong=f"there is no frame {point.frame!r}; the limbs end in {names}")
         real_array("offset", point.offset, [(3,)])
     return tuple(given)
 
@@ -136,7 +136,7 @@ def lowest_points(shape: GeometryObject, down: Array) -> tuple[Array, float]:
     if isinstance(geometry, (coal.BVHModelBase, coal.ConvexBase)):
         vertices = geometry.vertices() if isinstance(geometry, coal.BVHModelBase) else geometry.points()
         return np.asarray(vertices, dtype=np.float64).reshape(-1, 3), radius
-    raise ModelError(f"{shape.name}: a {type(geometry).__name__} has no known lowest points")
+    raise ModelError(shape.name, wrong=f"a {type(geometry).__name__} has no known lowest points")
 
 
 def _rim(radius: float, down: Array) -> Array:

@@ -1,7 +1,6 @@
 # What type checkers and editors see, and what `routh.base.lazily` resolves.
 from routh.models.planar.bodies import GROUND as GROUND
 from routh.models.planar.bodies import Body as Body
-from routh.models.planar.bodies import Contact as Contact
 from routh.models.planar.bodies import DiscContact as DiscContact
 from routh.models.planar.bodies import Free as Free
 from routh.models.planar.bodies import FreePoint as FreePoint

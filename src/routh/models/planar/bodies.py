@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real, real_array
 from routh.models.base import ContactDefinition, FixedPlane
 
@@ -81,7 +82,7 @@ class Body:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or self.name == WORLD:
-            raise ValueError(f"name: got {self.name!r}; wanted a non-empty string other than {WORLD!r}")
+            raise InputError("name", got=repr(self.name), wanted=f"a non-empty string other than {WORLD!r}")
         real(f"{self.name}.mass", self.mass, at_least=0.0)
         real(f"{self.name}.inertia", self.inertia, at_least=0.0)
         real(f"{self.name}.radius", self.radius, at_least=0.0)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routh.base.status import InputError
 from routh.base.validation import Array
 from routh.models.base import check_contacts
 from routh.models.planar.bodies import (
@@ -117,7 +118,7 @@ class BodyTree:
         column = 0
         for body in bodies:
             if body.name in self.frames:
-                raise ValueError(f"bodies: {body.name!r} appears twice; wanted distinct names")
+                raise InputError("bodies", wrong=f"{body.name!r} appears twice", wanted="distinct names")
             self.frames[body.name] = self._frame(body, column)
             column += len(_coordinate_names(body))
 
@@ -159,9 +160,10 @@ class BodyTree:
             turns = isinstance(joint, Free)
             return _Frame(unit[column + 2] if turns else np.zeros(self.nv), 0.0, shift)
         if joint.parent not in self.frames:
-            raise ValueError(
-                f"{body.name}.joint.parent: got {joint.parent!r}; wanted one of the bodies before it: "
-                f"{', '.join(map(repr, self.frames))}"
+            raise InputError(
+                f"{body.name}.joint.parent",
+                got=repr(joint.parent),
+                wanted=f"one of the bodies before it: {', '.join(map(repr, self.frames))}",
             )
         parent = self.frames[joint.parent]
         angle, slide = parent.angle, None
@@ -181,7 +183,7 @@ def _coordinate_names(body: Body) -> list[str]:
 def _unit(joint: Prismatic, name: str) -> complex:
     axis = complex(*joint.axis)
     if not abs(axis) > 0.0:
-        raise ValueError(f"{name}.joint.axis: got {joint.axis}; wanted a direction")
+        raise InputError(f"{name}.joint.axis", got=joint.axis, wanted="a direction")
     return axis / abs(axis)
 
 
@@ -276,7 +278,7 @@ def _sides(contact: Contact, tree: BodyTree) -> tuple[_Side, _Side]:
         own = next(body.radius for body in tree.bodies if body.name == name) if point == ORIGIN else 0.0
         sides.append((name, point, own if radius is None else radius))
     if not sides[0][2] + sides[1][2] > 0.0:
-        raise ValueError(f"{contact.name}: both radii are zero; wanted at least one disc")
+        raise InputError(contact.name, wrong="both radii are zero", wanted="at least one disc")
     return sides[0], sides[1]
 
 

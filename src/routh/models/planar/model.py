@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import no_such
 from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.planar.bodies import Body, Contact, Free, FreePoint
@@ -157,7 +158,7 @@ class PlanarModel(WithImpacts):
             return tuple(name for name in self.coordinates if name.rsplit(".", 1)[0] in joints)
         for name in names:
             if name not in self.coordinates:
-                raise ValueError(f"actuated: got {name!r}; wanted one of {', '.join(self.coordinates)}")
+                raise no_such("actuated", name, self.coordinates)
         return tuple(names)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routh.base.status import StateError
+from routh.base.status import InputError, StateError
 from routh.base.validation import Array, Options, real
 from routh.models.landings import MOTION, Landing, Motion, Posture, Touchdown
 from routh.models.robot import RobotProblem
@@ -101,7 +101,7 @@ def _library(model: object, wanted: str) -> str:
     """Library of the model: "mujoco" or "pinocchio"."""
     library = type(model).__module__.partition(".")[0]
     if library not in ("mujoco", "pinocchio"):
-        raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")
+        raise InputError("model", got=type(model).__name__, wanted=wanted)
     return library
 
 

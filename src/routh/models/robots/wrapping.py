@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from routh.base.status import InputError
 from routh.models.base import Model, State, fitting_state
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def as_model(model: Movable) -> Model:
         return GroundedRobot(model)
     if not hasattr(model, "jacobian_bias"):  # to ask for the whole protocol takes ten times as long
         wanted = "a mujoco.MjModel, a pinocchio.Model or a model of routh.models (planar, spatial)"
-        raise ValueError(f"model: got {type(model).__name__}; wanted {wanted}")
+        raise InputError("model", got=type(model).__name__, wanted=wanted)
     return model
 
 
@@ -42,5 +43,5 @@ def start_of(model: Model, state: Start) -> State:
     taken = getattr(model, "state", None)
     if taken is None or type(state).__name__ != "MjData":
         more = "" if taken is None else " or an MjData"
-        raise ValueError(f"state: got {type(state).__name__}; wanted a routh.State(q, v){more}")
+        raise InputError("state", got=type(state).__name__, wanted=f"a routh.State(q, v){more}")
     return fitting_state(model, taken(state))

@@ -1,7 +1,6 @@
 # What type checkers and editors see, and what `routh.base.lazily` resolves.
 from routh.models.spatial.bodies import GROUND as GROUND
 from routh.models.spatial.bodies import Body as Body
-from routh.models.spatial.bodies import Contact as Contact
 from routh.models.spatial.bodies import HalfSpace as HalfSpace
 from routh.models.spatial.bodies import PlaneContact as PlaneContact
 from routh.models.spatial.bodies import SphereContact as SphereContact

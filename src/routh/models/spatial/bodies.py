@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real, real_array
 from routh.models.base import ContactDefinition, FixedPlane
 
@@ -37,14 +38,14 @@ class Body:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"name: got {self.name!r}; wanted a non-empty string")
+            raise InputError("name", got=repr(self.name), wanted="a non-empty string")
         real(f"{self.name}.mass", self.mass, above=0.0)
         real(f"{self.name}.radius", self.radius, at_least=0.0)
         inertia = real_array(f"{self.name}.inertia", self.inertia, [(3,), (3, 3)], "shape (3,) or (3, 3)")
         inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
         symmetric = np.allclose(inertia, inertia.T, rtol=1e-10, atol=0.0)
         if not symmetric or not np.linalg.eigvalsh(inertia)[0] > 0:
-            raise ValueError(f"{self.name}.inertia: wanted a symmetric positive definite matrix")
+            raise InputError(f"{self.name}.inertia", wanted="a symmetric positive definite matrix")
         object.__setattr__(self, "inertia", inertia)
 
 
@@ -59,7 +60,7 @@ def box(name: str, size: ArrayLike, *, mass: float, inertia: ArrayLike | None = 
     """A box with edges ``size`` (3,) along its axes, m and kg; uniform unless ``inertia`` is given."""
     a, b, c = edges = real_array("size", size, [(3,)])
     if not np.all(edges > 0.0):
-        raise ValueError(f"size: got {edges.min()}; wanted positive edges")
+        raise InputError("size", got=edges.min(), wanted="positive edges")
     squares = np.array([b * b + c * c, a * a + c * c, a * a + b * b])
     uniform = real("mass", mass, above=0.0) * squares / 12.0
     return Body(name, mass, uniform if inertia is None else np.asarray(inertia), size=(a, b, c))
@@ -123,7 +124,7 @@ def corner_contacts(
 ) -> tuple[PlaneContact, ...]:
     """The contacts of a box's eight corners with a half-space, in the order of `corners`."""
     if body.size is None:
-        raise ValueError(f"body: {body.name!r} is not a box; wanted one made by box()")
+        raise InputError("body", wrong=f"{body.name!r} is not a box", wanted="one made by box()")
     return tuple(
         PlaneContact(name, body.name, plane, point, mu=mu, restitution=restitution)
         for name, point in zip(names, corners(body.size), strict=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from routh.base.status import InputError
 from routh.base.validation import Array
 from routh.models.base import check_contacts
 from routh.models.rotations import apply, contact_frames, cross, skew, tangent_rates
@@ -45,7 +46,7 @@ class SpatialKinematics:
                 self.first[i], self.second[i] = names.index(contact.first), names.index(contact.second)
                 self.radii[i] = bodies[self.first[i]].radius, bodies[self.second[i]].radius
                 if not self.radii[i].sum() > 0.0:
-                    raise ValueError(f"{contact.name}: both radii are zero; wanted at least one sphere")
+                    raise InputError(contact.name, wrong="both radii are zero", wanted="at least one sphere")
         self.plane_frames = contact_frames(self.plane_normals)
         self.reach = self.radii.sum(axis=1)
 

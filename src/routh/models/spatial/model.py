@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routh.base.status import InputError
 from routh.base.validation import Array, real_array
 from routh.models.base import ContactInfo, WithImpacts, vector
 from routh.models.rotations import apply, cross, exponential, multiply, rotation_matrices
@@ -43,7 +44,7 @@ class SpatialModel(WithImpacts):
         names = [body.name for body in bodies]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ValueError(f"bodies: {twice[0]!r} appears twice; wanted distinct names")
+            raise InputError("bodies", wrong=f"{twice[0]!r} appears twice", wanted="distinct names")
         self.bodies = tuple(bodies)
         self.nq, self.nv = 7 * len(names), 6 * len(names)
         self.definitions = tuple(contacts)
