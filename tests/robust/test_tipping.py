@@ -10,7 +10,7 @@ from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, SPAN, URDF, flat, land
 from routh.base.status import ModelError, Status
 from routh.models.mujoco import problem
 from routh.models.regime import contact_duration, duration_of_spring, restitution_of_spring, spring_of
-from routh.models.robots.drop import touchdowns
+from routh.models.robots.landing import touchdowns
 from routh.robust import tipping
 from routh.robust.support import hull_of, support_of
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from routh import systems
+from routh.base.text import quantity
 from routh.base.validation import Options
 
 
@@ -23,10 +24,21 @@ def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:
         try:
             found[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            texts = [] if name is None else systems.parameters(name)
-            if not any(one.name == key and isinstance(one.default, str) for one in texts):
+            known = [] if name is None else systems.parameters(name)
+            of = next((one for one in known if one.name == key), None)
+            if of is not None and isinstance(of.default, str):
+                found[key] = value
+            elif of is not None and of.unit == "rad":
+                found[key] = _angle(change, value)
+            else:
                 raise ValueError(
                     f"--set: got {change!r}; wanted a number or a list of numbers after the ="
                 ) from None
-            found[key] = value
     return found
+
+
+def _angle(change: str, value: str) -> float:
+    try:
+        return quantity(value)
+    except ValueError:
+        raise ValueError(f"--set: got {change!r}; wanted radians, or degrees such as 20deg") from None

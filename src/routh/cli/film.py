@@ -83,6 +83,7 @@ def animate_robot(
     from routh.viz.films import film_kind, write_frames
     from routh.viz.robot_film import Film, backend, frames
 
+    landed.demand_speed()
     film_kind(out)  # before the work, not after it
     times = frame_times(wanted)
     model = robot.load(file, sky=True)

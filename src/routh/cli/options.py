@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from routh.base.text import for_terminal
+from routh.base.text import for_terminal, quantity
 
 if TYPE_CHECKING:
     from routh.base.validation import Options
+
+
+def angle(text: object) -> float:
+    """An angle as it is typed; see `routh.base.text.quantity`."""
+    try:
+        return quantity(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"got {text!r}; wanted radians, or degrees such as 20deg") from None
 
 
 class PointKind(StrEnum):
@@ -59,8 +67,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=A:B:N",
-        help="An axis: N values from A to B, or NAME=V,V,... NAME is roll, pitch, yaw, drop, a joint, or a "
-        "system's parameter; repeatable.",
+        help="An axis: N values from A to B, or NAME=V,V,... NAME is roll, pitch, yaw (rad, or "
+        "-20deg:20deg:9), down, height, sideways, heading, a joint, or a system's parameter; repeatable.",
     ),
 ]
 Change = Annotated[

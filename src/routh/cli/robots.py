@@ -59,7 +59,7 @@ def refuse_without_robot(source: str | Path, *groups: object) -> None:
 def refuse_changes(source: str, changes: object) -> None:
     """Parameters are a system's."""
     if changes:
-        raise ValueError(f"--set: {source} is a robot file; use --joint, --roll, --pitch, --yaw or --drop")
+        raise ValueError(f"--set: {source} is a robot file; use --joint, --roll, --pitch, --yaw or --down")
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,9 @@ class RobotFile:
     def load(self, file: Path, *, lands: bool = True, **further: object) -> MjModel:
         """The MjModel; a URDF that lands floats, over level ground. ``further`` is told the loader."""
         from routh.models import mujoco
-        from routh.models.robots import drop
+        from routh.models.robots import landing
 
-        load = drop.load_landing if lands else mujoco.load
+        load = landing.load_landing if lands else mujoco.load
         return load(file, roots=self.root or (), **options.given(ground=self.ground, **further))
 
     @property
@@ -121,7 +121,12 @@ Deepest = Annotated[
 ]
 PastLimit = Annotated[
     float,
-    not_negative(help="Refuse states with a joint past its limit by more than this, rad.", show_default=True),
+    option(
+        parser=options.angle,
+        metavar="ANGLE",
+        help="Refuse states with a joint past its limit by more than this, rad, or such as 3deg.",
+        show_default=True,
+    ),
 ]
 Restitution = Annotated[
     float | None,
@@ -207,12 +212,12 @@ def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterat
             working, named = _working_keyframe(model, placed), keyframe_names(model)
             advice += [f"--keyframe {working}"] if working else []
             posed = f"--keyframe {named[0]} " if named and not working and placed.keyframe is None else ""
-            advice.append(f"{posed}--drop 1.0, which moves the robot until it just touches")
+            advice.append(f"{posed}--down 1.0, which moves the robot until it just touches")
         elif isinstance(error, StateError):
             named = keyframe_names(model)
             advice += [f"--keyframe {named[0]}"] if named and placed.keyframe is None else []
         elif isinstance(error, NoContactError) and not lands:
-            advice.append("--drop 1.0, which lowers the robot until it touches")
+            advice.append("--down 1.0, which lowers the robot until it touches")
         falls = ", which routh.models" in told  # without end
         if not has_ground(model) and (falls or isinstance(error, NoContactError)):
             told, advice = told.partition(", which routh.models")[0], ["--ground 0, which adds level ground"]
@@ -347,7 +352,7 @@ def landing_of(
     """The landing from the posture that was asked for; with another ``window``, where it is given."""
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
-            raise ValueError(f"--{name}: given together with --drop, which sets it; wanted one of them")
+            raise ValueError(f"--{name}: given together with --down or --height, which set it; wanted one")
     limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
     qpos, window = data.qpos if placed.poses else None, placed.window if window is None else window
     return make_landing(model, landed, window=window, qpos=qpos, **limits)

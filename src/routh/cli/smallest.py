@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from routh.base.text import quantity
 from routh.base.validation import real
 from routh.cli.landings import Landed
 
@@ -33,7 +34,7 @@ class Varied:
         """Parse ``NAME=LOW:HIGH``."""
         name, _, ends = text.partition("=")
         try:
-            low, high = (real("--smallest", float(end)) for end in ends.split(":"))
+            low, high = (real("--smallest", quantity(end)) for end in ends.split(":"))
         except ValueError:
             raise ValueError(f"--smallest: got {text!r}; wanted NAME=LOW:HIGH, such as span=0.5:2") from None
         if not name or not low < high or (name == SPAN and low <= 0.0):

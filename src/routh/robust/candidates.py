@@ -198,7 +198,7 @@ def _posed(
         raise ValueError("landing: its model is Pinocchio's; wanted MuJoCo's, or a function that makes it")
     model: Any = landing.model
     restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
-    options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
+    options: Options = {"down": landing.down, "window": landing.window, "qpos": landing.qpos}
     options |= {"motion": landing.motion, "body": landing.body or None}
     if any(restitution.values()):
         options["restitution"] = restitution

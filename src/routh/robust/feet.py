@@ -12,7 +12,7 @@ from routh.base.validation import Array, Options, integer, real
 from routh.compiling.foreign import Foreign
 from routh.models.landings import Landing
 from routh.models.robot import RobotProblem
-from routh.models.robots.drop import landing_of, touchdowns
+from routh.models.robots.landing import landing_of, touchdowns
 from routh.problem.impact import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.support import Support, support_of

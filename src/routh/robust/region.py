@@ -20,7 +20,7 @@ from routh.base.status import Status
 from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import MOTION, Landing, Motion
 from routh.models.robot import UnrepresentedWarning
-from routh.models.robots.drop import landing, touchdowns
+from routh.models.robots.landing import landing, touchdowns
 from routh.models.simultaneity import WINDOW
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
@@ -58,13 +58,13 @@ class SafeRegion(Drawable, Tabular):
         found = np.take_along_axis(self.slope, np.maximum(held, 0), axis=2) * s
         return np.asarray(np.max(found, axis=1), dtype=np.float64)
 
-    def ratio(self, drop: float, speed: float) -> float:
+    def ratio(self, down: float, sideways: float) -> float:
         """Ratio at one touch-down: m/s down and m/s sideways, between directions interpolated."""
-        down, side = real("drop", drop, above=0.0), real("speed", speed, at_least=0.0)
-        total, at = float(np.hypot(down, side)), float(np.arctan2(side, down))
+        fall, side = real("down", down, above=0.0), real("sideways", sideways, at_least=0.0)
+        total, at = float(np.hypot(fall, side)), float(np.arctan2(side, fall))
         if at > self.angle[-1] or total > self.fastest:
             raise ValueError(
-                f"drop, speed: got {down:g} and {side:g} m/s; wanted a direction up to "
+                f"down, sideways: got {fall:g} and {side:g} m/s; wanted a direction up to "
                 f"{self.angle[-1]:.3g} rad from straight down, and at most {self.fastest:g} m/s together"
             )
         return float(np.interp(at, self.angle, self.ratios(np.array([total]))[:, 0]))
@@ -80,13 +80,13 @@ class SafeRegion(Drawable, Tabular):
         first = np.where(unsolved, self.begins, first)
         return np.minimum(first.min(axis=(1, 2)), self.fastest)
 
-    def largest_speed(self, drop: float) -> float:
-        """The largest safe sideways speed (m/s) of touch-downs at ``drop`` m/s."""
-        return self._largest(lambda x: (real("drop", drop, above=0.0), x))
+    def largest_sideways(self, down: float) -> float:
+        """The largest safe sideways speed (m/s) of touch-downs at ``down`` m/s."""
+        return self._largest(lambda x: (real("down", down, above=0.0), x))
 
-    def largest_drop(self, speed: float) -> float:
-        """The largest safe speed down (m/s) of touch-downs that go sideways at ``speed`` m/s."""
-        return self._largest(lambda x: (max(x, 1e-9), real("speed", speed, at_least=0.0)))
+    def largest_down(self, sideways: float) -> float:
+        """The largest safe speed down (m/s) of touch-downs that go sideways at ``sideways`` m/s."""
+        return self._largest(lambda x: (max(x, 1e-9), real("sideways", sideways, at_least=0.0)))
 
     def _largest(self, at: Callable[[float], tuple[float, float]]) -> float:
         """The end of the safe values that begin at 0; NaN where there are none."""
@@ -95,8 +95,8 @@ class SafeRegion(Drawable, Tabular):
         limit, grid = self.limit, np.linspace(0.0, self.fastest, 257)
 
         def room(x: float) -> float:
-            drop, speed = at(x)
-            return float(np.interp(np.arctan2(speed, drop), self.angle, limit) - np.hypot(drop, speed))
+            down, side = at(x)
+            return float(np.interp(np.arctan2(side, down), self.angle, limit) - np.hypot(down, side))
 
         good = np.array([room(float(x)) >= 0.0 for x in grid])
         if not good.any():
@@ -118,8 +118,8 @@ class SafeRegion(Drawable, Tabular):
         return {
             "angle": Column(("direction",), self.angle, "rad", "from straight down"),
             "limit": Column(("direction",), limit, "m/s", "largest safe speed"),
-            "drop": Column(("direction",), limit * np.cos(self.angle), "m/s", "its part down"),
-            "speed": Column(("direction",), limit * np.sin(self.angle), "m/s", "its part sideways"),
+            "down": Column(("direction",), limit * np.cos(self.angle), "m/s", "its part down"),
+            "sideways": Column(("direction",), limit * np.sin(self.angle), "m/s", "its part sideways"),
         }
 
 
@@ -157,7 +157,7 @@ def safe_region(
         `routh.robust.tipping`; what is not drawn in time has Status.OUT_OF_TIME.
     posture : of `routh.models.landing`: roll, pitch, yaw, joints and so on. Angular rates are zero.
     """
-    for name in (*MOTION, "joint_velocities", "drop"):
+    for name in (*MOTION, "joint_velocities", "down", "height"):
         if posture.get(name):
             raise ValueError(f"{name}: is varied by the region itself; wanted a posture only")
     k, h = integer("directions", directions, at_least=2), integer("headings", headings, at_least=1)
@@ -169,7 +169,7 @@ def safe_region(
     top = real("fastest", fastest, above=0.0)
     with warnings.catch_warnings():  # touch-downs tell it
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        stood = landing(model, drop=top, window=window, **posture)
+        stood = landing(model, down=top, window=window, **posture)
     names = ("ground", "points", "geometry", "mu", "body")
     options = {name: posture[name] for name in names if posture.get(name) is not None}
     found = next(iter(touchdowns(model, stood.qpos[None], stood.qvel[None], window=window, **options)))

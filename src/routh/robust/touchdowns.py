@@ -33,7 +33,7 @@ from routh.models.regime import (
     restitution_of_spring,
 )
 from routh.models.robot import NoContactError, RobotProblem, listed
-from routh.models.robots.drop import touchdowns
+from routh.models.robots.landing import touchdowns
 from routh.models.simultaneity import WINDOW
 from routh.problem.batch import ImpactBatch, empty_arrays
 from routh.robust.support import Support, supports_of
