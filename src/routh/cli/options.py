@@ -88,7 +88,8 @@ Budget = Annotated[
     option(
         min=1e-3,
         help="Stop after this many seconds and show what is finished; the rest is counted. Default: none; "
-        "60 of routh tip, and when routh run, impact or audit (of a robot) sample without --samples.",
+        "60 of routh tip, of --exact, and when routh run, impact or audit (of a robot) sample without "
+        "--samples.",
     ),
 ]
 MaxBytes = Annotated[

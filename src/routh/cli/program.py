@@ -77,7 +77,7 @@ class _Command(_FlagsWithoutType, TyperCommand):  # type: ignore[misc]
             meant, advice = OTHER_WORDS.get(word, ("", ""))
             if word not in own and meant in own:
                 raise ValueError(f"{word}: {advice}")
-        return cast("list[str]", super().parse_args(ctx, args))
+        return super().parse_args(ctx, args)
 
 
 class _Group(_FlagsWithoutType, TyperGroup):  # type: ignore[misc]
