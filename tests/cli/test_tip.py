@@ -106,7 +106,7 @@ def test_python_and_the_command_line_decide_alike(routh_command):
 
     model = routh.models.mujoco.load(LANDER)
     landing = routh.models.landing(model, down=1.2, sideways=0.7, heading=0.4)
-    limit = 1.0 / tipping(model, landing.qpos, landing.qvel, samples=4096).ratio  # outcomes scale
+    limit = 1.0 / tipping(model, landing.qpos, landing.qvel, n=4096).ratio  # outcomes scale
     for share, verdict, code in ((0.8, "go", 0), (0.99, "undecided", 6), (1.1, "no-go", 4)):
         down, sideways = 1.2 * share * limit, 0.7 * share * limit
         words = ("--down", down, "--sideways", sideways, "--heading", 0.4, "--no-picture", "--json")

@@ -12,7 +12,7 @@ from routh.robust import safe_region, tipping
 
 @pytest.fixture(scope="module")
 def region():
-    return safe_region(lander(), headings=4, directions=7, fastest=3.0, samples=128)
+    return safe_region(lander(), headings=4, directions=7, fastest=3.0, n=128)
 
 
 def test_region_is_what_single_touchdowns_say(region):
@@ -22,7 +22,7 @@ def test_region_is_what_single_touchdowns_say(region):
     singles = []
     for heading in region.heading:
         one = landing(lander(), down=np.cos(angle), sideways=np.sin(angle), heading=float(heading))
-        singles.append(tipping(lander(), one.qpos, one.qvel, samples=128).ratio)
+        singles.append(tipping(lander(), one.qpos, one.qvel, n=128).ratio)
     assert ratios[k, 0] == pytest.approx(max(singles), rel=0.05)  # other samples of the same sets
     assert region.ratio(np.cos(angle), np.sin(angle)) == pytest.approx(ratios[k, 0])
 

@@ -114,13 +114,12 @@ def animate_robot(
 
 def _worst(model: MjModel, found: Landing, seed: int) -> Tipping | None:
     """The outcome that ``routh tip`` calls the worst; None without one, or where joints would be held."""
-    from routh.robust.touchdowns import Tipping, tipping
+    from routh.robust.touchdowns import tipping
 
     try:
         tip = tipping(model, found.qpos, found.qvel, window=found.window, seed=seed, body=found.body or None)
     except ValueError:
         return None
-    assert isinstance(tip, Tipping)
     return None if tip.held or not np.isfinite(tip.outcome).all() else tip
 
 

@@ -94,7 +94,7 @@ def run_tip(
         with output.busy("looking for safe speeds"):
             seconds = max(min(deadline - monotonic(), _MAP * budget), 1e-3)
             fewer = min(1.0, (_FEW / len(tip.counting)) ** 2)
-            drawing = {"samples": max(round(fewer * request.samples), 1), "budget": seconds}
+            drawing = {"n": max(round(fewer * request.samples), 1), "budget": seconds}
             region = region_of(model, landed, stood, robot, request, drawing)
     late = region is not None and (region.status == Status.OUT_OF_TIME).any()
     region = None if late else region
@@ -167,7 +167,7 @@ def worst_heading(stood: Landing, landed: Landed, request: TipRequest, deadline:
     worst.
     """
     from routh.models.mujoco.landings import turned_to
-    from routh.robust.touchdowns import Tipping, tipping
+    from routh.robust.touchdowns import tipping
 
     near = {"window": request.near.window, "deepest": request.near.deepest, "body": stood.body or None}
     asked = {name: getattr(request, name) for name in ("restitution", "stiffness", "unevenness")}
@@ -178,20 +178,20 @@ def worst_heading(stood: Landing, landed: Landed, request: TipRequest, deadline:
 
     def look(turn: float, further: Options) -> None:
         left = max(deadline - monotonic(), 1e-3)
-        found = tipping(stood.model, stood.qpos, turned_to(stood, turn), budget=left, **told, **further)
-        assert isinstance(found, Tipping)
-        answers[turn] = found
+        answers[turn] = tipping(
+            stood.model, stood.qpos, turned_to(stood, turn), budget=left, **told, **further
+        )
 
     for turn in turns.tolist():
         if answers and monotonic() > deadline:
             break
-        look(turn, {"samples": min(_GLANCE, request.samples), "most": 1})
+        look(turn, {"n": min(_GLANCE, request.samples), "most": 1})
     certain: set[float] = set()
     while True:
         worst = max(answers, key=lambda turn: _badness(answers[turn]))
         if worst in certain or monotonic() > deadline:
             return Judged(worst, answers[worst], len(answers), len(turns))
-        look(worst, {"samples": request.samples, "prove": True})
+        look(worst, {"n": request.samples, "prove": True})
         certain.add(worst)
 
 

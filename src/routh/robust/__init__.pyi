@@ -25,6 +25,7 @@ from routh.robust.support import Support as Support
 from routh.robust.touchdowns import Tipping as Tipping
 from routh.robust.touchdowns import Tippings as Tippings
 from routh.robust.touchdowns import tipping as tipping
+from routh.robust.touchdowns import tippings as tippings
 from routh.robust.verdicts import Verdict as Verdict
 from routh.robust.worst import WorstCase as WorstCase
 from routh.robust.worst import WorstCases as WorstCases

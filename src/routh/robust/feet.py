@@ -96,15 +96,13 @@ def standing(problem: ImpactProblem) -> StandingProblem:
     return problem
 
 
-def no_tipping(
-    *, limit: float = 1.0, samples: int = SAMPLES, seed: int = 0, within: float = 1e-3
-) -> Constraint:
+def no_tipping(*, limit: float = 1.0, n: int = SAMPLES, seed: int = 0, within: float = 1e-3) -> Constraint:
     """A constraint for `routh.robust.design`: no sampled outcome is above ``limit`` of a critical rate.
 
     The design is made of landings, or of what `standing_problem` makes of them. The answer has to keep it
     with three seeds, and as surely as `routh.robust.tipping` says go.
     """
-    count, most = integer("samples", samples, at_least=1), real("limit", limit, above=0.0)
+    count, most = integer("n", n, at_least=1), real("limit", limit, above=0.0)
 
     def worst(made: Made, n: int = count, other: int = 0) -> float:
         problem = standing_problem(made) if isinstance(made, Landing) else made

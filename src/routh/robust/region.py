@@ -134,7 +134,7 @@ def safe_region(
     window: float = WINDOW,
     restitution: str | float = "contact",
     unevenness: float | None = None,
-    samples: int = SAMPLES,
+    n: int = SAMPLES,
     rates: str = "extreme",
     friction: str = "cone",
     facets: int | None = None,
@@ -153,7 +153,7 @@ def safe_region(
     directions : how many, from straight down to ``steepest``.
     steepest : rad from straight down.
     fastest : m/s: no faster touch-down is looked at.
-    window, restitution, unevenness, samples, rates, friction, facets, seed, threads, budget : as in
+    window, restitution, unevenness, n, rates, friction, facets, seed, threads, budget : as in
         `routh.robust.tipping`; what is not drawn in time has Status.OUT_OF_TIME.
     posture : of `routh.models.landing`: roll, pitch, yaw, joints and so on. Angular rates are zero.
     """
@@ -194,7 +194,7 @@ def safe_region(
             places.append((i, j, m))
     begins = begins[..., : max(m for _, _, m in places) + 1]
     drawing: Options = {"rates": rates, "friction": friction, "facets": facets, "budget": budget}
-    drawn = sample(ImpactBatch.from_problems(problems), samples, seed=seed, threads=threads, **drawing)
+    drawn = sample(ImpactBatch.from_problems(problems), n, seed=seed, threads=threads, **drawing)
     slope = np.full(begins.shape, -np.inf)
     status = np.zeros(begins.shape[:2], dtype=np.int8)
     for row, place in enumerate(places):

@@ -105,8 +105,8 @@ def landing(
     Parameters
     ----------
     model : MjModel.
-    down, height, keyframe, qpos, window, limits, self_contacts, restitution, deepest, past_limit,
-    body : as in `routh.models.landing`.
+    down, height, keyframe, qpos, window, limits, self_contacts : as in `routh.models.landing`.
+    restitution, deepest, past_limit, body : likewise.
     posture : how it is turned, and its joints.
     motion : how it moves besides.
     """
