@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--film", type=Path, help="folder for films and pictures of both landings")
     given = parser.parse_args()
     model = robot()
-    landing = routh.models.landing(model, joints=first_posture())
+    landing = routh.models.landing(model, down=1.0, joints=first_posture())
     found, seconds = timed(
         design,
         landing,

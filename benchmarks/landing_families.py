@@ -56,7 +56,7 @@ def box_model(half, mu):
 
 def land(model, rng=None, tilt=(0.0, 0.0), *, moving=False, e=0.0) -> ImpactProblem:
     """The landing at 1 m/s of a model with roll and pitch; ``moving``: with sideways speed and spin, too."""
-    problem = routh.models.landing(model, drop=1.0, roll=tilt[0], pitch=tilt[1], restitution=e).problem
+    problem = routh.models.landing(model, down=1.0, roll=tilt[0], pitch=tilt[1], restitution=e).problem
     if moving:
         v = np.array(problem.v)
         v[[0, 1]] += rng.normal(0.0, 0.5, 2)
@@ -145,7 +145,7 @@ def landed(model, rng, sigma: float = 0.01) -> Iterator[routh.models.Landing]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
         try:
-            found = routh.models.landing(model, drop=1.0, roll=roll, pitch=pitch)
+            found = routh.models.landing(model, down=1.0, roll=roll, pitch=pitch)
         except (RouthError, ValueError):
             return
     if found.problem.nt == 2 and 1 < found.problem.nc <= MOST_CONTACTS and np.any(found.problem.approaching):

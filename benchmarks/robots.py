@@ -7,7 +7,7 @@
     python benchmarks/robots.py timing        a quadruped landing on four feet, us per sample
     python benchmarks/robots.py motion        the same robot's motion through the landing, checked
     python benchmarks/robots.py installed     does each robot that is there load and land in one call?
-    python benchmarks/robots.py commands      how long `routh impact ROBOT --drop 1.0` takes, whole
+    python benchmarks/robots.py commands      how long `routh impact ROBOT --down 1.0` takes, whole
 
 Needs gymnasium, dm_control and example-robot-data (pip install 'routh[robots]').
 """
@@ -329,7 +329,7 @@ def installed(given):
 
 
 def commands(given):
-    """`routh impact ROBOT --drop 1.0` in a fresh process with compiled kernels at hand, best of two.
+    """`routh impact ROBOT --down 1.0` in a fresh process with compiled kernels at hand, best of two.
 
     Processor time is that of all threads: on a quiet machine the clock is ahead of it, on a busy one behind.
     """
@@ -339,11 +339,11 @@ def commands(given):
         "solo12": urdf_path("solo12"),
     }
     print(f"{machine()}\n")
-    table = Table({"routh impact ROBOT --drop 1.0": "<10", "processor s": ".1f", "clock s": ".1f"})
+    table = Table({"routh impact ROBOT --down 1.0": "<10", "processor s": ".1f", "clock s": ".1f"})
     with tempfile.TemporaryDirectory() as folder:
         for name, file in files.items():
             if given.only in name:
-                command = [sys.executable, "-m", "routh", "impact", str(file), "--drop", "1.0"]
+                command = [sys.executable, "-m", "routh", "impact", str(file), "--down", "1.0"]
                 command += ["--out", f"{folder}/picture.png"]
                 runs = [command_seconds(command) for _ in range(3)]
                 table.row(name, *np.min(runs[1:], axis=0))  # the first may compile

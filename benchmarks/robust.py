@@ -111,11 +111,11 @@ def planar(count: int, samples: int, deadline: float) -> dict[str, Tally]:
         tally.problems += 1
         show(tallies)
         unit, support = reach(problem, direction), float(exact.support(direction))
-        by_set = worst_case(problem, direction, method="exact", seconds=2 * BUDGET)
+        by_set = worst_case(problem, direction, method="exact", budget=2 * BUDGET)
         filled = worst_case(problem, direction, method="fill", max_samples=SAMPLES)
         tally.exact = max(tally.exact, abs(by_set.value - support) / unit)
         tally.filled = max(tally.filled, abs(filled.value - support) / unit)
-        curved = worst_case(problem, quadratic, method="exact", seconds=2 * BUDGET)
+        curved = worst_case(problem, quadratic, method="exact", budget=2 * BUDGET)
         other = worst_case(problem, quadratic, method="fill", max_samples=SAMPLES, climbs=0)
         back = np.linalg.inv(problem.cholesky.T)
         size = np.linalg.norm(back.T @ quadratic.P @ back, 2) * problem.speed**2 + reach(problem, quadratic.q)
@@ -123,7 +123,7 @@ def planar(count: int, samples: int, deadline: float) -> dict[str, Tally]:
         bounds = [(lambda v, d=direction: v @ d, found.bound, unit) for found in (by_set, filled)]
         bounds += [(quadratic.values, found.bound, size) for found in (curved, other)]
         count_violations(problem, bounds, samples, seed, tally)
-        refute(problem, tally, seconds=2 * BUDGET, max_samples=SAMPLES)
+        refute(problem, tally, budget=2 * BUDGET, max_samples=SAMPLES)
     print(f"{passed} problems passed over: their exact set was not complete within {BUDGET:g} s")
     return tallies
 

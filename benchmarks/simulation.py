@@ -322,7 +322,7 @@ def robots(arguments: argparse.Namespace) -> None:
             print(f"{name}: {np.mean(spent):.2f} s in the mean, {np.median(spent):.2f} s in the median")
     if arguments.only in ("", "humanoid"):
         loaded = mujoco.MjModel.from_xml_path(str(folder / "humanoid.xml"))
-        found = routh.models.landing(loaded, drop=1.0)
+        found = routh.models.landing(loaded, down=1.0)
         for touches in (False, True):
             model = MujocoModel(loaded, self_contacts=touches)
             title = f"humanoid, {len(model.contacts)} contacts"
@@ -330,7 +330,7 @@ def robots(arguments: argparse.Namespace) -> None:
     if arguments.only:
         return
     loaded = mujoco.MjModel.from_xml_string(crate)
-    found = routh.models.landing(loaded, drop=1.0, roll=0.01)
+    found = routh.models.landing(loaded, down=1.0, roll=0.01)
     model = MujocoModel(loaded)
     for number in range(4):
         title = f"crate that lands nearly flat, future {number}"

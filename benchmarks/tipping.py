@@ -28,7 +28,7 @@ import numpy as np
 
 from measure import Table, command_line, counted, interval, run_part, timed
 from routh.laws import Simultaneous
-from routh.robust import tipping
+from routh.robust import tipping, tippings
 from routh.robust.touchdowns import Tipping, Tippings
 
 G = 9.81
@@ -233,8 +233,7 @@ def simultaneous(answers: Tippings) -> np.ndarray:
 
 def scored(body: Body, data: dict[str, np.ndarray], **options) -> Tippings:
     """The set's answers."""
-    found = tipping(body.model(), data["q"], data["v"], **options)
-    assert isinstance(found, Tippings)
+    found = tippings(body.model(), data["q"], data["v"], **options)
     return found
 
 
@@ -412,7 +411,7 @@ def tilted(given: argparse.Namespace) -> None:
         return found
 
     data = kept(given.cache / f"{body.name}-{given.states}-{given.runs}.npz", make)
-    answers = scored(body, data, samples=256)
+    answers = scored(body, data, n=256)
     dangerous, ratio = data["own"].mean(axis=1) > DANGEROUS, answers.ratio
     late = np.array([one.regime.closing / one.regime.window for one in answers.found])
     table = Table({"last foot, windows": "<14", "states": "d", "dangerous": "d", "missed": "d"})
@@ -438,7 +437,7 @@ def draws(given: argparse.Namespace, most: int = 16384, seeds: int = 2) -> None:
         q, v = map(np.array, zip(*(body.state(rng, model) for _ in range(given.states)), strict=True))
         found = np.full((seeds, given.states, most), np.nan)
         for seed in range(seeds):
-            for k, one in enumerate(tipping(model, q, v, samples=most, seed=seed).found):
+            for k, one in enumerate(tippings(model, q, v, n=most, seed=seed).found):
                 if isinstance(one, Tipping) and one.sample is not None:
                     outcomes, _ = one.sample
                     ratios = one.support.ratios(outcomes.v).max(axis=1)
@@ -458,7 +457,7 @@ def time(given: argparse.Namespace, count: int = 1000) -> None:
     table = Table({"ms a state": "<20", f"in a batch of {count}": ".1f", "alone": ".1f"})
     for friction in ("cone", "polyhedral"):
         options = {"friction": friction, "threads": 1}
-        tipping(model, q[:20], v[:20], **options)
+        tippings(model, q[:20], v[:20], **options)
         _, many = timed(tipping, model, q, v, **options)
         _, alone = timed(lambda o=options: [tipping(model, q[k], v[k], **o) for k in range(100)])
         table.row(friction, 1e3 * many / count, 10 * alone)

@@ -119,7 +119,7 @@ def main() -> None:
             row("routh run rocking-block", [*routh, "run", "rocking-block"], folder)
             row(
                 "routh tip",
-                [*routh, "tip", ROOT / "examples/lander.xml", "--drop", "1.5", "--speed", "0.8"],
+                [*routh, "tip", ROOT / "examples/lander.xml", "--down", "1.5", "--sideways", "0.8"],
                 folder,
             )
         files = robots(python)
@@ -129,11 +129,11 @@ def main() -> None:
             named = f"{origin.pop() if origin else file.parts[-3]}/{file.stem}"
             row(
                 named.replace("_description", ""),
-                [*routh, "impact", file, "--drop", "1", "--no-picture", *size],
+                [*routh, "impact", file, "--down", "1", "--no-picture", *size],
                 folder,
             )
         for file in files[:1] + files[-1:] if wanted.only in (None, "audit") else []:
-            out = ["--drop", "1", "--duration", "0.5", "--out", "audit.html"]
+            out = ["--down", "1", "--duration", "0.5", "--out", "audit.html"]
             row(f"audit {file.stem}", [*routh, "audit", file, *out], folder)
         if wanted.only in (None, "view"):
             for source in ("rocking-block", *files[:1]):

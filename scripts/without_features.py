@@ -77,7 +77,7 @@ else:
         ("-c", asked),
         ("-m", "routh", "--help"),
         ("-m", "routh", "run", "rocking-block", "--no-picture", "--quiet"),
-        ("-m", "routh", "tip", "examples/lander.xml", "--drop", "0.5", "--no-picture", "--quiet"),
+        ("-m", "routh", "tip", "examples/lander.xml", "--down", "0.5", "--no-picture", "--quiet"),
     ]
     return all(run(place, *call) == 0 for call in calls)
 

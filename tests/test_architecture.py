@@ -146,8 +146,8 @@ LOADED = {
         60,
         "import routh\np = routh.ImpactProblem([[1.0]], [[1.0]], [[[0.0]]], 0.0, [-1.0])\nrouth.sample(p, 2)",
     ),
-    "routh tip": (120, "tip examples/lander.xml --drop 1.5"),
-    "routh simulate": (140, "simulate examples/lander.xml --drop 1.5 --duration 0.01"),
+    "routh tip": (120, "tip examples/lander.xml --down 1.5"),
+    "routh simulate": (140, "simulate examples/lander.xml --down 1.5 --duration 0.01"),
 }
 
 

@@ -55,6 +55,20 @@ def test_a_budget_is_seconds(problem, bad):
             call()
 
 
+def test_without_a_budget_no_answer_depends_on_the_clock(problem, monkeypatch):
+    """Every look at the clock takes an hour here; a budget ends at once, none never does."""
+    pytest.importorskip("ppl")
+    plain, worst = routh.exact_set(problem), routh.robust.worst_case(problem, "A")
+    assert (plain.status, worst.method) == (Status.SOLVED, "exact")
+    clock = iter(range(0, 10**9, 3600))
+    monkeypatch.setattr("time.thread_time", lambda: float(next(clock)))
+    assert routh.exact_set(problem, budget=60.0).status is Status.INCOMPLETE
+    assert routh.exact_set(problem).status is Status.SOLVED
+    assert routh.exact_map(problem).status is Status.SOLVED
+    late = routh.robust.worst_case(problem, "A")
+    assert (late.value, late.method) == (worst.value, "exact")
+
+
 def test_a_filling_that_runs_out_of_time_has_not_converged(problem):
     filling = routh.fill(problem, budget=TINY, threads=1)
     assert not filling.stopped

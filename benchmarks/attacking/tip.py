@@ -98,8 +98,8 @@ def scene(rng):
     down = rng.uniform(0.02, 1.0)
     tilt = rng.uniform(-1.0, 1.0, 2) * rng.choice([0.0, 0.0, 0.01, MOST_TILTED])
     moves = {
-        "drop": fast * down,
-        "speed": fast * np.sqrt(1.0 - down**2),
+        "down": fast * down,
+        "sideways": fast * np.sqrt(1.0 - down**2),
         "heading": rng.uniform(-np.pi, np.pi),
     }
     return model, moves | {"roll": tilt[0], "pitch": tilt[1]}, f"{body} on {ground} {extra}".strip()

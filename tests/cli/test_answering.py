@@ -67,7 +67,7 @@ def test_the_first_line_is_short_however_long_the_names(routh_command, tmp_path)
 
 
 def test_a_robot_s_notes_stand_below_the_answer(routh_command, crate):
-    code, out, _ = routh_command("impact", crate, "--drop", "1", "--samples", "60", "--no-picture")
+    code, out, _ = routh_command("impact", crate, "--down", "1", "--samples", "60", "--no-picture")
     lines = out.splitlines()
     assert code == 0
     assert lines[0].startswith("Ambiguity 0.")
@@ -75,13 +75,13 @@ def test_a_robot_s_notes_stand_below_the_answer(routh_command, crate):
     below = " ".join(" ".join(lines[3:]).split())
     assert "until it touches" in below
     assert "contacts that close within the window" not in below  # only where it is asked for
-    _, out, _ = routh_command("impact", crate, "--drop", "1", "-n", "8", "--no-picture", "--compare-windows")
+    _, out, _ = routh_command("impact", crate, "--down", "1", "-n", "8", "--no-picture", "--compare-windows")
     asked = "contacts that close within the window, and the ambiguity with them: 1.67 ms 4 ("
     assert asked in " ".join(out.split())
 
 
 def test_contacts_that_close_soon_are_named(routh_command, crate):
-    landing = ("--drop", "1", "--pitch", "0.03", "-n", "8", "--no-picture")
+    landing = ("--down", "1", "--pitch", "0.03", "-n", "8", "--no-picture")
     _, out, _ = routh_command("impact", crate, *landing)
     named = "Closing soon, but not counted: crate (2 contacts, in 12 ms)"
     assert named in " ".join(out.split())
@@ -95,7 +95,7 @@ def test_a_robot_that_stands_still_is_told_what_to_do(routh_command, crate, tmp_
     code, out, _ = routh_command("impact", crate, "--out", "crate.png")
     assert code == 3
     assert out.startswith("Nothing approaches: ")
-    assert "--drop 1.0 lets it land" in " ".join(out.split())
+    assert "--down 1.0 lets it land" in " ".join(out.split())
     assert not (tmp_path / "crate.png").exists()
 
 
@@ -318,12 +318,12 @@ def test_a_warning_is_a_sentence_without_the_source_that_noticed_it(tmp_path):
     (tmp_path / "r.urdf").write_text(
         f'<robot name="r">{link.format("trunk", 1)}{link.format("rod", 0)}{hinge}</robot>'
     )
-    words = [sys.executable, "-m", "routh", "impact", "r.urdf", "--drop", "1", "--samples", "8"]
+    words = [sys.executable, "-m", "routh", "impact", "r.urdf", "--down", "1", "--samples", "8"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     (line,) = done.stderr.splitlines()
     assert line.startswith("routh: warning: ")
     assert "made positive" in line
-    assert "drop.py" not in line
+    assert "landing.py" not in line
 
 
 def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_command):

@@ -107,7 +107,7 @@ def test_a_state_from_a_file(crate, tmp_path):
 def test_the_posture_of_a_scan_is_that_of_the_state(crate, tmp_path):
     state = tmp_path / "state.json"
     state.write_text(json.dumps({"qpos": [0, 0, 1, 0.7071067811865476, 0.7071067811865476, 0, 0]}))
-    words = ("scan", crate, "--over", "pitch=0,0.3", "--samples", 16, "--json", "--no-picture")
+    words = ("scan", crate, "--down", 1, "--over", "pitch=0,0.3", "--samples", 16, "--json", "--no-picture")
     flat, turned = (json.loads(run(*words, *more).stdout) for more in ((), ("--state", state)))
     assert flat["contacts"][0] == turned["contacts"][0] == 4
     assert flat["ambiguity"] != turned["ambiguity"]
@@ -130,7 +130,7 @@ def test_folders_of_packages_are_named_with_root(tmp_path):
         'ixy="0" ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="package://robot/base.stl"/>'
         "</geometry></collision></link></robot>"
     )
-    words = ("impact", file, "--drop", 1, "--samples", 4, "--no-picture")
+    words = ("impact", file, "--down", 1, "--samples", 4, "--no-picture")
     with pytest.warns(UnrepresentedWarning, match="there is no such file"):
         without = run(*words)
     assert "wanted collision shapes" in str(without.exception)
@@ -156,7 +156,7 @@ def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_comman
         code, _, err = routh_command(command, "sunk.xml")
         assert code == 2
         assert (
-            "box/floor is 0.1 m deep; wanted at most 0.005 m (--deepest). Try --keyframe home or --drop"
+            "box/floor is 0.1 m deep; wanted at most 0.005 m (--deepest). Try --keyframe home or --down"
             in err
         )
     advice = "Try --ground 0, which adds level ground."
@@ -170,21 +170,21 @@ def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_comman
         ("scan", *over),
         *[("sweep", *over, "--out", "study") for name in features.installed() if name == "sweep"],
     ):
-        code, _, err = routh_command(command, "nowhere.xml", "--drop", "1", *further)
+        code, _, err = routh_command(command, "nowhere.xml", "--down", "1", *further)
         assert (code, advice in err) == (2, True), command
     code, _, err = routh_command("simulate", "sunk.xml", "--duration", "0.01")
     assert code == 2
-    assert "penetrates by 0.1 m; wanted gaps of at least -1e-09 m. Try --keyframe home or --drop 1.0" in err
-    code, out, _ = routh_command("tip", "nowhere.xml", "--ground", "0", "--drop", "0.1", "--no-picture")
+    assert "penetrates by 0.1 m; wanted gaps of at least -1e-09 m. Try --keyframe home or --down 1.0" in err
+    code, out, _ = routh_command("tip", "nowhere.xml", "--ground", "0", "--down", "0.1", "--no-picture")
     assert code == 0
     assert "keyframes (--keyframe): sunk, home" in " ".join(out.split())
-    code, out, _ = routh_command("audit", "sunk.xml", "--drop", "1", "--duration", "0.01", "-n", "8")
+    code, out, _ = routh_command("audit", "sunk.xml", "--down", "1", "--duration", "0.01", "-n", "8")
     assert code == 0
     assert out.startswith("1 impact in 0.01 s: MuJoCo's outcome ")
     assert "keyframes (--keyframe): sunk, home" in " ".join(out.split())
-    assert "--drop SPEED" in routh_command("audit", "sunk.xml", "--roll", "0.1")[2]
+    assert "--down 1" in routh_command("audit", "sunk.xml", "--roll", "0.1")[2]
 
 
 def test_a_path_is_a_robot_that_lands(tmp_path):
     (tmp_path / "sunk.xml").write_text(SUNK.format(FLOOR))
-    assert landing(tmp_path / "sunk.xml", keyframe="home").problem.nc == 4
+    assert landing(tmp_path / "sunk.xml", down=1.0, keyframe="home").problem.nc == 4

@@ -296,7 +296,7 @@ def test_the_impacts_of_a_rollout_have_limits_of_their_own(routh_command, crate)
 @pytest.mark.parametrize("command", ["impact", "scan"])
 def test_landings_are_refused_as_other_states_are(routh_command, crate, command):
     """A joint 0.07 rad past its limit: within what the library allows, beyond what is typed by hand."""
-    landing = [command, crate(0.3), "--drop", "1", "--joint", "lid=0.17", *FEW, "--no-picture"]
+    landing = [command, crate(0.3), "--down", "1", "--joint", "lid=0.17", *FEW, "--no-picture"]
     if command == "scan":
         landing += ["--over", "roll=0,0.1", "--json"]
     code, out, err = routh_command(*landing)

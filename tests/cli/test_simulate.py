@@ -108,13 +108,13 @@ def test_many_contacts_of_an_event_are_told_by_body(crate):
     crate.write_text(
         re.sub("<geom name=.crate.*?/>", two.format("left", -0.2) + two.format("right", 0.2), CRATE)
     )
-    result = run(crate, "--drop", 1, "--duration", 0.001, "--no-picture")
+    result = run(crate, "--down", 1, "--duration", 0.001, "--no-picture")
     assert "left (4 contacts), right (4 contacts)" in " ".join(result.output.split())
 
 
 def test_a_robot_lands_and_a_robot_falls_from_its_keyframe(crate, tmp_path):
     pytest.importorskip("mujoco")
-    result = run(crate, "--drop", 1.0, "--duration", 0.004, "--json", "--no-picture")
+    result = run(crate, "--down", 1.0, "--duration", 0.004, "--json", "--no-picture")
     assert result.exit_code == 0, result.output
     first = json.loads(result.stdout)["futures"][0]["events"][0]
     assert (first["kind"], first["t"]) == ("impact", 0.0)
@@ -126,7 +126,7 @@ def test_a_robot_lands_and_a_robot_falls_from_its_keyframe(crate, tmp_path):
 
 def test_the_answer_and_the_events_stand_above_how_the_robot_was_placed(crate):
     pytest.importorskip("mujoco")
-    said = run(crate, "--drop", 1.0, "--duration", 0.004, "--no-picture").stdout
+    said = run(crate, "--down", 1.0, "--duration", 0.004, "--no-picture").stdout
     assert said.startswith("crate: 1 future")
     assert 0 < said.index("energy (J)") < said.index("1 m/s down")
 
@@ -141,7 +141,7 @@ def test_the_answer_and_the_events_stand_above_how_the_robot_was_placed(crate):
         (("zeno-block", "--law", "magic"), "--law: got 'magic'"),
         (("zeno-block", "--out", "film.avi"), "wanted one of"),
         (("zeno-block", "--out", "a.png", "--no-picture"), "wanted only one of them"),
-        (("zeno-block", "--drop", 1.0), "--drop: zeno-block is not a robot file"),
+        (("zeno-block", "--down", 1.0), "--down: zeno-block is not a robot file"),
         (("zeno-block", "--self-contacts"), "--self-contacts: zeno-block is not a robot"),
         (
             ("zeno-block", "--dt", 0.01, "--duration", 0.1, "--verify"),
@@ -163,7 +163,7 @@ def test_bad_input_of_robots_is_named(crate):
     for words, message in (
         (("--set", "mu=1"), "--set"),
         (("--roll", 0.1), "--roll: only applies to landings"),
-        (("--drop", 1.0, "--qvel", "2:-1"), "--qvel: given together with --drop"),
+        (("--down", 1.0, "--qvel", "2:-1"), "--qvel: given together with --down"),
         (("--gap", 0.1), "--gap: does not apply to motions"),
         (("--keyframe", "walk"), "wanted one of 'fly'"),
     ):

@@ -131,7 +131,7 @@ def test_scaling_the_velocity_scales_the_outcome(problem):
 @settings(max_examples=40)
 def test_permuting_contacts_permutes_the_result(problem):
     uniqueness = features.feature("reproduce.unique").uniqueness
-    if uniqueness(problem, trials=0, seconds=0.0).verdict != "certified":
+    if uniqueness(problem, trials=0, budget=0.0).verdict != "certified":
         return  # where a step has several solutions, the order of the contacts breaks ties
     order = np.random.default_rng(0).permutation(problem.nc)
     bound = problem.scaling.impulse * np.linspace(0.2, 1.0, problem.nc)

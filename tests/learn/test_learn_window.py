@@ -34,7 +34,7 @@ def hooked(model, data):
 
 
 def landed(model, data):
-    return routh.models.landing(model, drop=-float(data.qvel[1]), qpos=data.qpos, limits=False).problem.names
+    return routh.models.landing(model, down=-float(data.qvel[1]), qpos=data.qpos, limits=False).problem.names
 
 
 DOORS = {
@@ -73,7 +73,7 @@ def test_what_touches_and_rests_counts_always_and_what_hovers_does_not():
 
 def test_a_robot_that_lands_tilted_by_a_sixth_of_a_degree_has_different_futures():
     model = mujoco.MjModel.from_xml_string(CRATE)
-    landing = routh.models.landing(model, drop=1.0, pitch=np.radians(0.17))
+    landing = routh.models.landing(model, down=1.0, pitch=np.radians(0.17))
     robot, start = routh.models.mujoco.MujocoModel(model), State(landing.qpos, landing.qvel)
     options = {"n": 4, "duration": 2e-3, "law": SetValued()}
     futures = routh.simulate_many(robot, start, **options)

@@ -177,7 +177,7 @@ def test_an_inertia_that_is_positive_by_rounding_only_is_made_so(tmp_path):
 def test_a_robot_without_collision_shapes_is_told_so(tmp_path):
     model, _ = loaded(tmp_path, LINK.format(name="base", mass=1, i=0.01, shape=""))
     with pytest.raises(routh.base.status.ModelError, match="wanted collision shapes"):
-        routh.models.landing(model)
+        routh.models.landing(model, down=1.0)
 
 
 def test_all_that_is_changed_is_one_warning_of_the_kind_that_can_be_silenced(tmp_path):

@@ -56,7 +56,7 @@ def falling(model):
 
 
 def tip(model):
-    found = routh.models.landing(model, drop=0.1)
+    found = routh.models.landing(model, down=0.1)
     return tipping(model, found.qpos, found.qvel)
 
 
@@ -70,7 +70,7 @@ ASKED = {
     "problems": lambda model: routh.models.mujoco.problems(
         model, model.qpos0[None], falling(model).qvel[None]
     ),
-    "landing": lambda model: routh.models.landing(model, drop=0.1),
+    "landing": lambda model: routh.models.landing(model, down=0.1),
     "tipping": tip,
     "simulate": lambda model: routh.simulate(MujocoModel(model), still(model), duration=0.01),
     "step_through": lambda model: routh.step_through(
@@ -345,7 +345,7 @@ def test_contacts_that_bounce_are_named_where_no_restitution_is_given():
 
 
 def test_the_regime_of_a_landing_names_nothing_again():
-    landed = routh.models.landing(scene(geom='condim="4"'), drop=0.1)
+    landed = routh.models.landing(scene(geom='condim="4"'), down=0.1)
     assert told(landing_regime, landed) == ""
 
 

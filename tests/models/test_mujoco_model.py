@@ -217,7 +217,7 @@ def test_an_ant_whose_feet_stop_slipping_together():
 def test_slip_that_begins_does_not_turn_back_by_rounding():
     """A humanoid stands until one foot slips, which takes 1e-7 s to be more than rounding: no paradox."""
     own = mujoco.MjModel.from_xml_path(str(mjcf_path("gymnasium/humanoid")))
-    model, found = MujocoModel(own, self_contacts=False), routh.models.landing(own, drop=1.0)
+    model, found = MujocoModel(own, self_contacts=False), routh.models.landing(own, down=1.0)
     motion = routh.simulate(model, routh.State(found.qpos, found.qvel), duration=0.314)
     assert [event.kind for event in motion.events] == ["impact", "close", "slip"]
     verdict = verify(model, motion)
@@ -327,7 +327,7 @@ def test_a_crate_that_lands_nearly_flat_draws_from_the_set_of_its_landing():
         <body pos="0 0 .25"><freejoint/><geom type="box" size=".2 .15 .1" mass="2" friction="0.6"/>
         </body></worldbody></mujoco>"""
     )
-    found = routh.models.landing(crate, drop=1.0, roll=0.005)
+    found = routh.models.landing(crate, down=1.0, roll=0.005)
     model = MujocoModel(crate)
     assert found.problem.nc == 4
     widest = np.ptp(routh.sample(found.problem, 256, seed=0).v[:, 3])

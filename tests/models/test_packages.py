@@ -136,7 +136,7 @@ def test_meshes_that_cannot_be_read_are_named_and_other_shapes_suffice(package, 
     (package / "meshes" / "base.glb").write_text("x")
     with pytest.warns(UnrepresentedWarning, match=f"base: {name} .{why}"):
         model = routh.models.mujoco.load(written(package / "urdf", name), floating=True, ground=0.0)
-    assert routh.models.landing(model).problem.nc == 4
+    assert routh.models.landing(model, down=1.0).problem.nc == 4
 
 
 def test_a_folder_above_is_no_package_because_of_its_name(tmp_path):

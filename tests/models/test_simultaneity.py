@@ -90,7 +90,7 @@ def test_thresholds_with_the_same_contacts_are_sampled_once(monkeypatch):
         return sample(part, n, **options)
 
     monkeypatch.setattr(growing, "sample", counted)
-    rows = growth(landing(compiled_crate(), drop=1.0).problem, windows=[1e-3, 5e-3, 20e-3], n=4)
+    rows = growth(landing(compiled_crate(), down=1.0).problem, windows=[1e-3, 5e-3, 20e-3], n=4)
     assert [row.threshold for row in rows] == [1e-3, 5e-3, 20e-3]
     assert [len(row.contacts) for row in rows] == [4, 4, 4]
     assert rows[0].ambiguity == rows[2].ambiguity
@@ -98,7 +98,7 @@ def test_thresholds_with_the_same_contacts_are_sampled_once(monkeypatch):
 
 
 def test_the_line_about_windows_draws_only_where_that_is_cheap(monkeypatch):
-    found = landing(compiled_crate(), drop=1.0)
+    found = landing(compiled_crate(), down=1.0)
     assert "1.67 ms 4 (" in window_line(found.problem, found.window, "cone", 0)
     monkeypatch.setattr(landings, "_MOST_DRAWN", 3)
     line = window_line(found.problem, found.window, "cone", 0)

@@ -106,7 +106,7 @@ def test_assumption_6_is_refuted_by_two_solutions(name):
 def test_assumption_6_is_never_certified_falsely(problem):
     if problem.nc > 3:
         problem = colliding(problem.subset(range(3)))
-    verdict = uniqueness(problem, seconds=0.0)
+    verdict = uniqueness(problem, budget=0.0)
     if verdict.verdict == "certified":
         rng = np.random.default_rng(0)
         for _ in range(3):
@@ -125,7 +125,7 @@ def test_assumption_6_certificates():
     assert uniqueness(independent).verdict == "certified"
     spatial = routh.ImpactProblem(np.eye(3), np.eye(3)[:1], np.eye(3)[None, 1:], 0.5, [-1.0, 1.0, 0.0])
     assert uniqueness(spatial).verdict == "certified"
-    assert uniqueness(block, seconds=0.0).verdict == "undecided"
+    assert uniqueness(block, budget=0.0).verdict == "undecided"
 
 
 def test_assumption_6_of_hp23s_block_and_box():

@@ -32,7 +32,7 @@ def landing():
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(WALKER.format(LEG.format("a", 0.08) + LEG.format("b", -0.08)))
     joints = {f"{leg}_{joint}": angle for leg in "ab" for joint, angle in (("hip", 0.15), ("knee", -0.3))}
-    return routh.models.landing(model, joints=joints)
+    return routh.models.landing(model, down=1.0, joints=joints)
 
 
 OVER = {"a_hip": (-1.2, 1.2), "a_knee": (-2.2, 2.2), "b_hip": (-1.2, 1.2), "b_knee": (-2.2, 2.2)}

@@ -28,15 +28,15 @@ def xml(span=0.2, solref="0.005 1"):
       </worldbody></mujoco>"""
 
 
-def made(span=0.2, drop=1.5, speed=0.8):
+def made(span=0.2, down=1.5, sideways=0.8):
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(xml(span))
-    return standing_problem(landing(model, drop=drop, speed=speed))
+    return standing_problem(landing(model, down=down, sideways=sideways))
 
 
 def test_ratio_is_that_of_tipping():
-    one = landing(lander(), drop=1.5, speed=0.8)
+    one = landing(lander(), down=1.5, sideways=0.8)
     outcomes = routh.sample(standing_problem(one), SAMPLES, rates="extreme", seed=0)
     assert tipping_ratio(outcomes) == pytest.approx(tipping(lander(), one.qpos, one.qvel).ratio)
     with pytest.raises(ValueError, match="has no support"):
@@ -44,13 +44,13 @@ def test_ratio_is_that_of_tipping():
 
 
 def test_a_scan_of_touchdowns(tmp_path):
-    axes = {"speed": [0.2, 0.9], "drop": [0.5, 1.5]}
+    axes = {"sideways": [0.2, 0.9], "down": [0.5, 1.5]}
     found = routh.scan(lambda **point: made(**point), axes, n=32, rates="extreme", measure=tipping_ratio)
     assert found.measure == "tipping_ratio"
     assert found.score[0, 0] < 1.0 < found.score[1, 1]
     file = tmp_path / "lander.xml"
     file.write_text(xml())
-    assert touchdown_problem(str(file), roll=0.7) is None  # it stands on two feet
+    assert touchdown_problem(str(file), down=1.0, roll=0.7) is None  # it stands on two feet
 
 
 def test_slopes_against_differences():
@@ -67,7 +67,7 @@ def test_slopes_against_differences():
     assert along / (2 * step) == pytest.approx((values[0] - values[1]) / (2 * step), rel=0.02)
 
 
-def test_shortest_legs_and_largest_drop():
+def test_shortest_legs_and_largest_down():
     legs = design(
         lambda span: made(span=span),
         "smallest span",
@@ -82,14 +82,14 @@ def test_shortest_legs_and_largest_drop():
     assert ratio.value(made(span=span)) == pytest.approx(1.0, abs=0.05)
     assert ratio.value(made(span=0.9 * span)) > 1.0
     highest = design(
-        lambda drop: made(drop=drop, speed=0.5),
-        "largest drop",
-        over={"drop": (0.3, 3.0)},
-        start={"drop": 0.4},
+        lambda down: made(down=down, sideways=0.5),
+        "largest down",
+        over={"down": (0.3, 3.0)},
+        start={"down": 0.4},
         constraints=[no_tipping(within=0.01)],
         evaluations=40,
     )
-    assert ratio.value(made(drop=highest.after.point["drop"], speed=0.5)) == pytest.approx(1.0, abs=0.05)
+    assert ratio.value(made(down=highest.after.point["down"], sideways=0.5)) == pytest.approx(1.0, abs=0.05)
     assert highest.improved
 
 
@@ -118,7 +118,7 @@ def test_the_smallest_span_is_a_go_and_less_is_not():
         return lander([(span * x, span * y) for x, y in FEET], solref="0.002 1")
 
     def touch(span: float):
-        return standing_problem(landing(made(span), drop=1.5, speed=0.8, heading=0.4))
+        return standing_problem(landing(made(span), down=1.5, sideways=0.8, heading=0.4))
 
     found = design(
         touch,
@@ -133,7 +133,7 @@ def test_the_smallest_span_is_a_go_and_less_is_not():
     assert found.evaluations < 30
     span = found.after.point["span"]
     for share, tips in ((1.0, False), (0.95, True)):
-        one = landing(made(share * span), drop=1.5, speed=0.8, heading=0.4)
+        one = landing(made(share * span), down=1.5, sideways=0.8, heading=0.4)
         seeds = [tipping(one.model, one.qpos, one.qvel, seed=seed) for seed in (11, 12, 13)]
         assert any(answer.can_tip for answer in seeds) == tips
     few = design(touch, "smallest span", over={"span": (0.5, 2.0)}, constraints=[no_tipping()], evaluations=4)

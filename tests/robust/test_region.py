@@ -12,7 +12,7 @@ from routh.robust import safe_region, tipping
 
 @pytest.fixture(scope="module")
 def region():
-    return safe_region(lander(), headings=4, directions=7, fastest=3.0, samples=128)
+    return safe_region(lander(), headings=4, directions=7, fastest=3.0, n=128)
 
 
 def test_region_is_what_single_touchdowns_say(region):
@@ -21,8 +21,8 @@ def test_region_is_what_single_touchdowns_say(region):
     angle, k = float(region.angle[3]), 3
     singles = []
     for heading in region.heading:
-        one = landing(lander(), drop=np.cos(angle), speed=np.sin(angle), heading=float(heading))
-        singles.append(tipping(lander(), one.qpos, one.qvel, samples=128).ratio)
+        one = landing(lander(), down=np.cos(angle), sideways=np.sin(angle), heading=float(heading))
+        singles.append(tipping(lander(), one.qpos, one.qvel, n=128).ratio)
     assert ratios[k, 0] == pytest.approx(max(singles), rel=0.05)  # other samples of the same sets
     assert region.ratio(np.cos(angle), np.sin(angle)) == pytest.approx(ratios[k, 0])
 
@@ -33,12 +33,12 @@ def test_limits(region):
     assert inside.any()
     at = [region.ratios(np.array([s]))[k, 0] for k, s in enumerate(limit)]
     assert np.array(at)[inside] == pytest.approx(1.0)
-    drop = 1.0
-    speed = region.largest_speed(drop)
-    assert region.ratio(drop, 0.95 * speed) < 1.0 < region.ratio(drop, 1.1 * speed)
-    assert region.largest_drop(speed) == pytest.approx(drop, rel=0.02)
+    down = 1.0
+    sideways = region.largest_sideways(down)
+    assert region.ratio(down, 0.95 * sideways) < 1.0 < region.ratio(down, 1.1 * sideways)
+    assert region.largest_down(sideways) == pytest.approx(down, rel=0.02)
     table = region._columns()
-    assert np.hypot(table["drop"].values, table["speed"].values) == pytest.approx(limit)
+    assert np.hypot(table["down"].values, table["sideways"].values) == pytest.approx(limit)
 
 
 def test_a_contact_that_joins_later_changes_the_set():
@@ -48,8 +48,8 @@ def test_a_contact_that_joins_later_changes_the_set():
 
 
 def test_what_is_refused():
-    with pytest.raises(ValueError, match="speed: is varied by the region itself"):
-        safe_region(lander(), speed=1.0)
+    with pytest.raises(ValueError, match="sideways: is varied by the region itself"):
+        safe_region(lander(), sideways=1.0)
     with pytest.raises(ValueError, match="directions"):
         safe_region(lander(), directions=1)
     with pytest.raises(ValueError, match="restitution"):
@@ -58,11 +58,11 @@ def test_what_is_refused():
 
 def test_pictures(region):
     pytest.importorskip("matplotlib")
-    one = landing(lander(), drop=1.5, speed=0.8)
+    one = landing(lander(), down=1.5, sideways=0.8)
     tip = tipping(lander(), one.qpos, one.qvel)
     figure = tip.plot()
     assert "of the critical rate" in figure.axes[0].get_title(loc="left") + figure.axes[0].get_title()
-    assert region.plot(drop=1.5, speed=0.8).axes[0].get_xlabel() == "sideways speed (m/s)"
+    assert region.plot(down=1.5, sideways=0.8).axes[0].get_xlabel() == "sideways speed (m/s)"
 
 
 def test_no_support_is_said():

@@ -10,8 +10,8 @@ from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, SPAN, URDF, flat, land
 from routh.base.status import ModelError, Status
 from routh.models.mujoco import problem
 from routh.models.regime import contact_duration, duration_of_spring, restitution_of_spring, spring_of
-from routh.models.robots.drop import touchdowns
-from routh.robust import tipping
+from routh.models.robots.landing import touchdowns
+from routh.robust import tipping, tippings
 from routh.robust.support import hull_of, support_of
 
 G = 9.81
@@ -206,7 +206,7 @@ def test_many_states_are_the_single_ones_and_none_is_lost():
     Q[1, 2] += 1.0  # nothing near
     Q[2, 0] = np.nan
     V[3] *= 0.5
-    many = tipping(lander(), Q, V)
+    many = tippings(lander(), Q, V)
     assert many.status.tolist() == [Status.SOLVED, Status.NO_CONTACT, Status.REFUSED, Status.SOLVED]
     assert many.ratio[0] == tipping(lander(), q, v).ratio
     assert np.isnan(many.ratio[1:3]).all()
@@ -235,7 +235,7 @@ def test_a_crate_stands_on_the_corners_of_its_one_geom():
               size="5 5 1"/><body><freejoint/>{body}</body></worldbody></mujoco>"""),
             q,
             v,
-            samples=256,
+            n=256,
         )
         for body in bodies
     ]
@@ -343,7 +343,7 @@ def test_bad_numbers_are_refused():
         ({"window": -1.0}, "window"),
         ({"restitution": 1.5}, "restitution"),
         ({"restitution": "rubber"}, "restitution"),
-        ({"samples": 0}, "samples"),
+        ({"n": 0}, "n: got"),
         ({"stiffness": 0.0}, "stiffness"),
         ({"unevenness": np.nan}, "unevenness"),
     ):
@@ -351,14 +351,16 @@ def test_bad_numbers_are_refused():
             tipping(lander(), q, v, **options)
     with pytest.raises(ValueError, match="finite"):
         tipping(lander(), q, v * np.nan)
-    with pytest.raises(ValueError, match="the same number of states"):
+    with pytest.raises(ValueError, match=r"qpos: got shape \(1, 7\); wanted shape \(7,\)"):
         tipping(lander(), q[None], v)
+    with pytest.raises(ValueError, match="the same number of states"):
+        tippings(lander(), q[None], np.array([v, v]))
 
 
 def test_what_it_says_and_what_it_answers_agree():
     """Near 1 more is drawn; a word in the picture of an answer is that of its attributes."""
     q, v = flat(0.8, 1.5)
-    limit = 1.0 / tipping(lander(), q, v, samples=4096).ratio  # outcomes scale with the velocity
+    limit = 1.0 / tipping(lander(), q, v, n=4096).ratio  # outcomes scale with the velocity
     told = []
     for share in (0.7, 0.85, 0.93, 0.99, 1.02):
         found = tipping(lander(), q, share * limit * v)
@@ -371,7 +373,7 @@ def test_what_it_says_and_what_it_answers_agree():
     assert told == ["go", "go", "go", "undecided", "no-go"]
     early = tipping(lander(), q, 0.93 * limit * v, most=1)
     assert (early.verdict, early.samples, early.can_tip) == ("undecided", 256, False)
-    many = tipping(lander(), np.array([q, q]), limit * np.array([0.7 * v, 1.1 * v]))
+    many = tippings(lander(), np.array([q, q]), limit * np.array([0.7 * v, 1.1 * v]))
     assert many.verdicts == ["go", "no-go"]
     assert many.go.tolist() == [True, False]
 

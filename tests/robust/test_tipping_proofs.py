@@ -174,14 +174,14 @@ def test_what_cannot_stand_says_so():
 @pytest.mark.parametrize("tilt", [0.08, 0.1, 0.14, 0.25])
 def test_tilted_bodies_and_slopes_keep_all_of_their_feet(tilt, yaw):
     model = lander(floor=f'<geom name="floor" type="plane" size="5 5 1" euler="0 {np.degrees(tilt)} 0"/>')
-    on_slope = landing(model, drop=0.1, yaw=yaw)
+    on_slope = landing(model, down=0.1, yaw=yaw)
     down = tipping(model, on_slope.qpos, on_slope.qvel)
     assert len(down.support.edges) == 4
     lower = np.hypot(SPAN, HEIGHT) - HEIGHT * np.cos(tilt) - SPAN * np.sin(tilt)
     if yaw == 0.0:
         rolled = 0.02 * tilt  # m: by which the feet, which are spheres, touch elsewhere
         assert down.support.barrier == pytest.approx(MASS * G * lower, abs=MASS * G * 0.5 * rolled)
-    tilted = landing(lander(), drop=0.1, roll=tilt * np.sin(yaw), pitch=tilt * np.cos(yaw))
+    tilted = landing(lander(), down=0.1, roll=tilt * np.sin(yaw), pitch=tilt * np.cos(yaw))
     found = tipping(lander(), tilted.qpos, tilted.qvel)
     assert found.support.barriers == pytest.approx([MASS * G * RISE] * 4, rel=0.05)  # spheres roll
     assert not found.can_tip

@@ -115,7 +115,7 @@ def test_batches_row_by_row():
 def test_a_batch_keeps_rows_that_could_not_be_done():
     problem = routh.systems.get("rocking-block").problem
     batch = routh.ImpactBatch.from_problems([problem, problem.replace(v=-problem.v)])
-    found = worst_cases(batch, [0.0, 1.0, 0.0], method="exact", seconds=1e-9)
+    found = worst_cases(batch, [0.0, 1.0, 0.0], method="exact", budget=1e-9)
     assert found.status.tolist() == [Status.INCOMPLETE, Status.NO_IMPACT]
     assert np.isnan([found.value[0], found.gap[0]]).all()
 
@@ -273,7 +273,7 @@ def test_one_of_two_contacts_stays():
     block, disks = routh.systems.impact("rocking-block"), routh.systems.impact("disk-stack-5kg")
     assert holds(block, {("A", "B"): 0.0, "A": 0.1}).answer is Answer.PROVED
     assert holds(block, {("A", "B"): 0.0}, method="fill").answer is Answer.UNKNOWN
-    found = holds(disks, {("C", "D"): 0.0}, seconds=1e-9)
+    found = holds(disks, {("C", "D"): 0.0}, budget=1e-9)
     assert found.answer is Answer.REFUTED
     path = found.counterexample.path
     assert path_residual(disks, path) < 1e-12

@@ -57,9 +57,9 @@ def test_a_robot_without_ground_is_told_what_to_try(tmp_path):
     ("given", "dragged"),
     [
         ([], {}),
-        (["--roll", "0.1", "--drop", "0.7", "--ground", "-0.5"], {}),
+        (["--roll", "0.1", "--down", "0.7", "--ground", "-0.5"], {}),
         (["--keyframe", "high", "--pitch", "-0.2"], {"pitch": 0.0, "yaw": 1.0 / 3.0, "an arm": -0.4}),
-        (["--joint-velocity", "an arm=3", "--speed", "0.5"], {"an arm": 0.2, "an arm velocity": -2.5}),
+        (["--joint-velocity", "an arm=3", "--sideways", "0.5"], {"an arm": 0.2, "an arm velocity": -2.5}),
         (["--joint", "an arm=0.5"], {"window": 20.0, "friction": 0.25, "restitution": 0.5}),
     ],
 )

@@ -90,9 +90,9 @@ def test_planar_bodies_stand_where_the_model_has_them():
 
 
 def test_a_robots_parts_and_outcomes_move_with_it():
-    mechanism = RobotMechanism(crate(), start={"drop": 2.0, "arm": 0.5})
+    mechanism = RobotMechanism(crate(), start={"down": 2.0, "arm": 0.5})
     values = {c.name: c.value for c in mechanism.controls}
-    assert values["drop"] == 2.0
+    assert values["down"] == 2.0
     placed = mechanism.place(values)
     assert placed.problem.nc == 4
     later = mechanism.advance(placed.q[None], np.zeros((1, 7)), 0.1)
@@ -101,7 +101,7 @@ def test_a_robots_parts_and_outcomes_move_with_it():
     moved = mechanism.poses(fallen)[0] - mechanism.poses(placed.q[None])[0]
     np.testing.assert_allclose(moved[0], np.tile([0.0, 0.0, -0.2], (2, 1)), atol=1e-12)
     assert set(mechanism.others(placed, 0.05)) == {"MuJoCo"}
-    assert mechanism.command({**values, "arm": 0.25}) == "routh view robot --drop 2 --joint arm=0.25"
+    assert mechanism.command({**values, "arm": 0.25}) == "routh view robot --down 2 --joint arm=0.25"
 
 
 def test_dragging_a_slider_moves_the_ghosts(block):
@@ -264,11 +264,11 @@ def test_keyframes_are_postures_to_start_from_and_contacts_have_the_names_of_bod
     text = CRATE.replace("</mujoco>", f"{POSTURES}</mujoco>").replace(
         '<body pos="0 0 1">', '<body name="crate" pos="0 0 1">'
     )
-    mechanism = RobotMechanism(mujoco.MjModel.from_xml_string(text), start={"drop": 2.0, "arm": 0.5})
+    mechanism = RobotMechanism(mujoco.MjModel.from_xml_string(text), start={"down": 2.0, "arm": 0.5})
     first = {control.name: control.value for control in mechanism.controls}
     assert mechanism.keyframes == ("high", "1")
     assert mechanism.start_from("high") == {"roll": 0.0, "pitch": 0.0, "yaw": 0.0, "arm": 0.2}
-    assert mechanism.command({**first, "arm": 0.2}) == "routh view robot --keyframe high --drop 2"
+    assert mechanism.command({**first, "arm": 0.2}) == "routh view robot --keyframe high --down 2"
     placed = mechanism.place({**first, **mechanism.start_from("1")})
     assert placed.q[4] == pytest.approx(0.6)
     assert placed.names == ["crate 1", "crate 2"]
@@ -279,7 +279,7 @@ def test_keyframes_are_postures_to_start_from_and_contacts_have_the_names_of_bod
 
 
 def test_futures_of_a_robot_begin_at_the_touch():
-    mechanism = RobotMechanism(crate(), start={"drop": 1.0})
+    mechanism = RobotMechanism(crate(), start={"down": 1.0})
     placed = mechanism.place({c.name: c.value for c in mechanism.controls})
     quick = mechanism.futures(placed, 3, 0.04, 0, False)
     assert len(quick) == 3
@@ -313,7 +313,7 @@ def test_the_scene_is_saved_as_one_page_that_loads_nothing(block, tmp_path):
 
 
 def test_a_state_without_an_impact_is_told_and_names_are_text():
-    with show(crate(), state={"drop": 1.0}, ghosts=2) as viewer:
+    with show(crate(), state={"down": 1.0}, ghosts=2) as viewer:
         session = viewer.session
         until(lambda: session.updates > 0)
         assert "<b>" not in session.panel._table.content.replace("<b>ambiguity", "")

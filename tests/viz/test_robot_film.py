@@ -40,14 +40,14 @@ def crate():
 
 def test_a_robot_falls_from_rest_to_the_touch():
     model = crate()
-    found = landing(model, drop=0.981)
+    found = landing(model, down=0.981)
     heights = fall(model, found, np.array([-1.0, -0.1, -0.05, 0.0]))[:, 2] - found.qpos[2]
     np.testing.assert_allclose(heights, [0.04905, 0.04905, 0.0367875, 0.0], atol=1e-12)
 
 
 def test_each_outcome_is_followed_by_mujocos_own_motion():
     model = crate()
-    found = landing(model)
+    found = landing(model, down=1.0)
     up = np.zeros((2, 6))
     up[1, 2] = 1.0
     after = follow(model, found.qpos, up, duration=0.02, frames=5)
@@ -62,7 +62,7 @@ def test_each_outcome_is_followed_by_mujocos_own_motion():
 @drawing
 def test_ghosts_are_drawn_where_they_are():
     model = crate()
-    found = landing(model)
+    found = landing(model, down=1.0)
     beside = found.qpos.copy()
     beside[1] += 0.8
     times = np.array([-0.01, 0.0])
@@ -83,7 +83,7 @@ def test_ghosts_are_drawn_where_they_are():
 @drawing
 def test_a_robot_without_ghosts_has_no_words_for_what_is_solid():
     model = crate()
-    q = landing(model).qpos
+    q = landing(model, down=1.0).qpos
     for ghosts, same in ((Ghosts(np.empty((1, 0, len(q))), np.empty(0, int), ()), True), (None, False)):
         beside = ghosts or Ghosts(q[None, None], np.array([0]), ["another"])
         one, other = (
@@ -100,7 +100,7 @@ def test_the_command_writes_frames_and_films(tmp_path):
     words = [
         "animate",
         str(file),
-        "--drop",
+        "--down",
         "1",
         "--futures",
         "2",
@@ -122,7 +122,7 @@ def test_the_command_writes_frames_and_films(tmp_path):
 
 def test_what_makes_no_sense_is_refused_before_the_work(tmp_path):
     run = CliRunner().invoke
-    result = run(app, ["animate", "rocking-block", "--drop", "1", "--out", str(tmp_path / "a.gif")])
+    result = run(app, ["animate", "rocking-block", "--down", "1", "--out", str(tmp_path / "a.gif")])
     assert "is not a robot file" in str(result.exception)
     result = run(app, ["animate", "crate.xml", "--set", "mu=1", "--out", str(tmp_path / "a.gif")])
     assert "--set: crate.xml is a robot" in str(result.exception)

@@ -18,7 +18,7 @@ from routh.base.progress import counted_through
 from routh.base.results import Column, Drawable, Tabular
 from routh.base.status import InputError, StateError, Status
 from routh.base.storage import Stored
-from routh.base.text import for_terminal
+from routh.base.text import for_terminal, quantity
 from routh.base.validation import Array, Options, deadline_of, integer, real_array
 from routh.models.robot import RobotProblem
 from routh.models.simultaneity import redundancy
@@ -30,7 +30,7 @@ from routh.sampling.sampler import sample
 if TYPE_CHECKING:
     import pandas
 
-_FORM = "wanted NAME=START:STOP:COUNT or NAME=VALUE,VALUE,..."
+_FORM = "wanted NAME=START:STOP:COUNT or NAME=VALUE,VALUE,...; angles in rad, or such as 20deg"
 _GRIDS = {"score": "f", "contacts": "i", "solved": "f", "explained": "f", "status": "i"}
 
 
@@ -79,12 +79,12 @@ def axis_from_text(text: str) -> tuple[str, Array]:
         if ":" in values:
             start, stop, count = values.split(":")
             number = int(count)
-            ends = float(start), float(stop)
+            ends = quantity(start), quantity(stop)
             if number < 1 or not (math.isfinite(ends[0]) and math.isfinite(ends[1])):
                 raise ValueError
             array = np.linspace(*ends, number)
         else:
-            array = np.array([float(value) for value in values.split(",")])
+            array = np.array([quantity(value) for value in values.split(",")])
     except ValueError:
         raise InputError("over", got=f"{text!r}; {_FORM}") from None
     return name, real_array(f"over[{name!r}]", array, [(None,)], "finite numbers")

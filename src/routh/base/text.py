@@ -7,6 +7,7 @@ mathematics in Matplotlib, tags of HTML, slashes. Each function returns text tha
 from __future__ import annotations
 
 import html as _html
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -51,6 +52,14 @@ def listed(names: Sequence[str], most: int, between: str = ", ") -> str:
     """Names joined, at most ``most`` of them, and how many more there are."""
     more = len(names) - most
     return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def quantity(text: str) -> float:
+    """A number as it is typed: ``0.3``, or an angle with its unit, ``20deg`` (``0.35rad``), in radians."""
+    number, degrees = text.strip(), 1.0
+    if number.endswith("deg"):
+        degrees = math.pi / 180.0
+    return degrees * float(number.removesuffix("deg").removesuffix("rad"))
 
 
 def toucher(contact: str) -> str:

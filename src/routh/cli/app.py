@@ -108,8 +108,8 @@ def impact(
     A robot is an MJCF or URDF file that MuJoCo can read. All contacts that touch, or close within --window,
     take part; they are named after their geoms. Friction is Coulomb's true cone.
 
-      routh impact walker2d.xml --drop 1.0
-      routh impact robot.urdf --drop 1.0 --roll 0.1 --joint knee=0.5
+      routh impact walker2d.xml --down 1.0
+      routh impact robot.urdf --down 1.0 --roll 5deg --joint knee=0.5
       routh impact robot.xml --keyframe land --qvel "2:-1.0" --samples 65536
       routh impact robot.urdf --floating --ground 0 --qpos "2:0.31" --qvel "2:-1" --gap 0.005
 
@@ -147,17 +147,16 @@ def tip(
     The first line is the answer, and so is the exit code: 0 go, 4 no-go; 5 partial (too few outcomes are
     solved in the time of --budget), 6 undecided (too near the limit), 7 tilted so far that later impacts
     decide. It searches for the worst outcome of the touch-down about every edge of the support polygon, over
-    all headings unless one is given, with the joints locked. Without --drop it comes down at 1 m/s. The
-    second line says whether the set of outcomes is the right model here: the contacts are stiff (it is) or
-    soft (the answer is conservative). The picture shows the worst outcome tipping over its edge, and the map
-    of safe speeds.
+    all headings unless one is given, with the joints locked. The second line says whether the set of outcomes
+    is the right model here: the contacts are stiff (it is) or soft (the answer is conservative). The picture
+    shows the worst outcome tipping over its edge, and the map of safe speeds.
 
     [bold]Examples:[/bold]
 
-      routh tip lander.xml --drop 1.5 --speed 0.8
-      routh tip quadruped.urdf --drop 1.0 --speed 0.5 --heading 1.57 --restitution 0
-      routh tip lander.xml --drop 1.5 --speed 0.8 --smallest span=0.5:2
-      routh tip lander.xml --drop 1.5 --json | jq '.safe.speed'
+      routh tip lander.xml --down 1.5 --sideways 0.8
+      routh tip quadruped.urdf --height 0.05 --sideways 0.5 --heading 90deg --restitution 0
+      routh tip lander.xml --down 1.5 --sideways 0.8 --smallest span=0.5:2
+      routh tip lander.xml --down 1.5 --json | jq '.safe.sideways'
     """
     from routh.cli.tip import run_tip
 
@@ -179,7 +178,7 @@ def scan(
 
     [bold]Examples:[/bold]
 
-      routh scan solo12.urdf --drop 1.0 --over roll=-0.3:0.3:41 --over pitch=-0.3:0.3:41 --out heat.png
+      routh scan solo12.urdf --down 1.0 --over roll=-20deg:20deg:41 --over pitch=-20deg:20deg:41
       routh scan rocking-block --over mu=0:1:21
     """
     from routh.cli.scan import run_scan
@@ -209,7 +208,7 @@ def audit(
 
     For each impact the set of outcomes is sampled, and the report states how far MuJoCo's own outcome is from
     it, and which law it violates, if any: energy gained, still approaching, impulse outside the cone.
-    The report is one HTML page with pictures. With [bold]--drop[/bold] the rollout begins with a landing.
+    The report is one HTML page with pictures. With [bold]--down[/bold] the rollout begins with a landing.
 
     For a system, an .npz file, or a robot's state with [bold]--law[/bold], the laws of routh.laws are audited
     instead, and those whose answer leaves the set are named; [bold]--out[/bold] is then a picture of them.
@@ -217,7 +216,7 @@ def audit(
     [bold]Examples:[/bold]
 
       routh audit robot.xml --duration 3 --out audit.html
-      routh audit robot.xml --keyframe home --drop 1.0
+      routh audit robot.xml --keyframe home --down 1.0
       routh audit box-wall --restitution 0.5 --out laws.png
       routh audit robot.xml --qvel "2:-1" --law moreau --law lzb
     """
@@ -252,7 +251,7 @@ def animate(
     [bold]Examples:[/bold]
 
       routh animate rocking-block --out block.gif --duration 0.3 --pace 0.1
-      routh animate anymal.urdf --drop 1.0 --roll 0.1 --out landing.gif
+      routh animate anymal.urdf --down 1.0 --roll 5deg --out landing.gif
     """
     from routh.cli.film import animate_robot, animate_system
 
@@ -287,7 +286,7 @@ def simulate(
 
       routh simulate zeno-block --duration 3 --law simultaneous
       routh simulate rocking-block --futures 8 --duration 0.3 --out block.gif --pace 0.1
-      routh simulate robot.xml --drop 1.0 --roll 0.1 --out landing.gif
+      routh simulate robot.xml --down 1.0 --roll 5deg --out landing.gif
       routh simulate robot.xml --keyframe home --duration 0.3 --json | jq '.futures[0].events[].kind'
     """
     from routh.cli.simulate import run_simulate

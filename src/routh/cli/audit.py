@@ -70,7 +70,7 @@ def run_audit(
     if not audited.impacts:
         floor = "" if robots.has_ground(model) else " (with --ground 0: it has no ground)"
         output.show(
-            f"No impact in this time: try a longer --duration, or --drop 1.0 to begin with a landing{floor}."
+            f"No impact in this time: try a longer --duration, or --down 1.0 to begin with a landing{floor}."
         )
     write_report(audited, report)
     output.say(f"\nreport: [bold]{for_rich(report)}[/bold]")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from routh import systems
 from routh.base.status import InputError
+from routh.base.text import quantity
 from routh.base.validation import Options
 
 
@@ -24,10 +25,21 @@ def parse_changes(changes: Sequence[str], name: str | None = None) -> Options:
         try:
             found[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
-            texts = [] if name is None else systems.parameters(name)
-            if not any(one.name == key and isinstance(one.default, str) for one in texts):
+            known = [] if name is None else systems.parameters(name)
+            of = next((one for one in known if one.name == key), None)
+            if of is not None and isinstance(of.default, str):
+                found[key] = value
+            elif of is not None and of.unit == "rad":
+                found[key] = _angle(change, value)
+            else:
                 raise InputError(
                     "--set", got=repr(change), wanted="a number or a list of numbers after the ="
                 ) from None
-            found[key] = value
     return found
+
+
+def _angle(change: str, value: str) -> float:
+    try:
+        return quantity(value)
+    except ValueError:
+        raise InputError("--set", got=repr(change), wanted="radians, or degrees such as 20deg") from None

@@ -84,6 +84,7 @@ def animate_robot(
     from routh.viz.films import film_kind, write_frames
     from routh.viz.robot_film import Film, backend, frames
 
+    landed.demand_speed()
     film_kind(out)  # before the work, not after it
     times = frame_times(wanted)
     model = robot.load(file, sky=True)
@@ -114,13 +115,12 @@ def animate_robot(
 
 def _worst(model: MjModel, found: Landing, seed: int) -> Tipping | None:
     """The outcome that ``routh tip`` calls the worst; None without one, or where joints would be held."""
-    from routh.robust.touchdowns import Tipping, tipping
+    from routh.robust.touchdowns import tipping
 
     try:
         tip = tipping(model, found.qpos, found.qvel, window=found.window, seed=seed, body=found.body or None)
     except ValueError:
         return None
-    assert isinstance(tip, Tipping)
     return None if tip.held or not np.isfinite(tip.outcome).all() else tip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from routh.base.status import InputError
-from routh.base.text import for_rich, listed
+from routh.base.text import for_rich, listed, quantity
 from routh.cli import options
 from routh.cli.output import Output
 
@@ -24,22 +25,37 @@ if TYPE_CHECKING:
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 ANGLES = ("roll", "pitch", "yaw")
 # `routh.models.landings.MOTION`, which would load NumPy for every command
-MOTION = ("speed", "heading", "roll_rate", "pitch_rate", "yaw_rate")
-NUMBERS = (*ANGLES, *MOTION)  # what of a landing is a number that a grid may have as an axis, besides drop
+MOTION = ("sideways", "heading", "roll_rate", "pitch_rate", "yaw_rate")
+NUMBERS = (
+    "down",
+    "height",
+    *ANGLES,
+    *MOTION,
+)  # what of a landing is a number that a grid may have as an axis
+TYPE_A_SPEED = "type --down 1.5 (m/s), or --height 0.3 (m of free fall)"
 
 _landing = partial(typer.Option, rich_help_panel="Landings")
+_angle = partial(_landing, parser=options.angle, metavar="ANGLE")
 
 
 @dataclass(frozen=True)
 class Landed:
     """How a robot comes down, as given on the command line."""
 
-    drop: Annotated[
+    down: Annotated[
         float | None,
         _landing(
             min=0.0,
             help="Move the robot along gravity until it touches, with this speed, m/s. A URDF gets a "
-            "floating base and level ground. routh tip: 1 where it is not given.",
+            "floating base and level ground.",
+            show_default=False,
+        ),
+    ] = None
+    height: Annotated[
+        float | None,
+        _landing(
+            min=0.0,
+            help="Instead of --down: the height of a free fall, m; the speed is sqrt(2 g height).",
             show_default=False,
         ),
     ] = None
@@ -47,49 +63,56 @@ class Landed:
         str | None,
         _landing(metavar="NAME", help="Which body comes down, where several can.", show_default=False),
     ] = None
-    roll: Annotated[float, _landing(help="Rotation about the body's x axis, rad; first.")] = 0.0
-    pitch: Annotated[float, _landing(help="... then about its y axis, rad.")] = 0.0
-    yaw: Annotated[float, _landing(help="... then about its z axis, rad.")] = 0.0
+    roll: Annotated[
+        float,
+        _angle(help="Turn about the body's x axis, first: [bold]10deg[/bold]; a bare number is radians."),
+    ] = 0.0
+    pitch: Annotated[float, _angle(help="... then about its y axis.")] = 0.0
+    yaw: Annotated[float, _angle(help="... then about its z axis.")] = 0.0
     joint: Annotated[
         list[str] | None,
         _landing(
             "--joint",
             metavar="NAME=VALUE",
-            help="A joint's position by name, rad (m for slides); repeatable.",
+            help="A joint's position by name: rad, or [bold]30deg[/bold]; m for slides; repeatable.",
         ),
     ] = None
 
-    speed: Annotated[float, _landing(min=0.0, help="Sideways speed at touch-down, m/s.")] = 0.0
+    sideways: Annotated[float, _landing(min=0.0, help="Speed along the ground at touch-down, m/s.")] = 0.0
     heading: Annotated[
         float | None,
-        _landing(
-            help="Direction of --speed, rad from the body's x axis to its left. Default: 0; routh tip: all.",
+        _angle(
+            help="Direction of --sideways, from the body's x axis to its left: [bold]20deg[/bold]. "
+            "Default: 0; routh tip: all.",
             show_default=False,
         ),
     ] = None
-    roll_rate: Annotated[float, _landing(help="Angular rate about the body's x axis, rad/s.")] = 0.0
-    pitch_rate: Annotated[float, _landing(help="... about its y axis, rad/s.")] = 0.0
-    yaw_rate: Annotated[float, _landing(help="... about its z axis, rad/s.")] = 0.0
+    roll_rate: Annotated[
+        float, _angle(help="Rate about the body's x axis, rad/s; [bold]20deg[/bold] is degrees a second.")
+    ] = 0.0
+    pitch_rate: Annotated[float, _angle(help="... about its y axis.")] = 0.0
+    yaw_rate: Annotated[float, _angle(help="... about its z axis.")] = 0.0
     joint_velocity: Annotated[
         list[str] | None,
         _landing(
             "--joint-velocity",
             metavar="NAME=VALUE",
-            help="A joint's velocity by name, rad/s (m/s for slides); repeatable.",
+            help="A joint's velocity by name: rad/s, or [bold]30deg[/bold]; m/s for slides; repeatable.",
         ),
     ] = None
 
     @property
     def lands(self) -> bool:
         """Whether the robot is to land; what is for landings only is refused where it is not."""
-        if self.drop is None:
-            options.refuse(self, "only applies to landings; wanted --drop SPEED with it")
-        return self.drop is not None
+        found = self.down is not None or self.height is not None
+        if not found:
+            options.refuse(self, f"only applies to landings; with it {TYPE_A_SPEED}")
+        return found
 
-    @property
-    def down(self) -> float:
-        """How fast it comes down, m/s; 1 where nothing was said."""
-        return 1.0 if self.drop is None else self.drop
+    def demand_speed(self, also: Collection[str] = ()) -> None:
+        """Refuse a touchdown without a speed, which axes of a grid (``also``) may give."""
+        if self.down is None and self.height is None and not {"down", "height"} & set(also):
+            raise InputError("--down", wrong=f"how fast does it come down? {TYPE_A_SPEED.capitalize()}")
 
     def joints(self) -> dict[str, float]:
         """Joint values by name."""
@@ -106,11 +129,11 @@ def _by_name(option: str, texts: list[str] | None) -> dict[str, float]:
     for text in texts or ():
         name, equals, value = text.partition("=")
         try:
-            found[name] = float(value)
+            found[name] = quantity(value)
         except ValueError:
             equals = ""
         if not equals or not name:
-            raise InputError(option, got=repr(text), wanted="NAME=VALUE, for example knee=0.5")
+            raise InputError(option, got=repr(text), wanted="NAME=VALUE, for example knee=0.5 or knee=30deg")
     return found
 
 
@@ -123,7 +146,7 @@ def make_landing(model: MjModel, landed: Landed, **further: Any) -> Landing:
     told |= {"joints": landed.joints(), "joint_velocities": landed.joint_velocities()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        return landing(model, drop=landed.down, **told, **options.given(body=landed.body, **further))
+        return landing(model, **told, **options.given(body=landed.body, **further))
 
 
 def window_line(wider: RobotProblem, window: float, friction: str, seed: int) -> str:
@@ -149,7 +172,7 @@ def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
     word = "raised" if found.lifted > 0.0 else "lowered"
     body = f"{for_rich(found.body)} was " if found.body else ""
     output.say(
-        f"[dim]{body}{word} by {abs(found.lifted):.4g} m until it touches, {found.drop:g} m/s down"
+        f"[dim]{body}{word} by {abs(found.lifted):.4g} m until it touches, {found.down:g} m/s down"
         f"{_sideways(found)}; contacts that close "
         f"within {found.window * 1e3:g} ms count (--window)[/dim]"
     )
@@ -168,7 +191,7 @@ def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
 def _sideways(found: Landing) -> str:
     """How it moves besides coming down, in words."""
     motion = found.motion
-    parts = [f"{motion.speed:g} m/s sideways"] if motion.speed else []
+    parts = [f"{motion.sideways:g} m/s sideways"] if motion.sideways else []
     parts += [f"turning at {float(abs(motion.rates).max()):g} rad/s"] if motion.rates.any() else []
     parts += [f"{len(motion.joints)} joints moving"] if motion.joints else []
     return "".join(f", {part}" for part in parts)

@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from routh.base.status import InputError
-from routh.base.text import for_terminal
+from routh.base.text import for_terminal, quantity
 
 if TYPE_CHECKING:
     from routh.base.validation import Options
+
+
+def angle(text: object) -> float:
+    """An angle as it is typed; see `routh.base.text.quantity`."""
+    try:
+        return quantity(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"got {text!r}; wanted radians, or degrees such as 20deg") from None
 
 
 class PointKind(StrEnum):
@@ -60,8 +68,8 @@ Over = Annotated[
     typer.Option(
         "--over",
         metavar="NAME=A:B:N",
-        help="An axis: N values from A to B, or NAME=V,V,... NAME is roll, pitch, yaw, drop, a joint, or a "
-        "system's parameter; repeatable.",
+        help="An axis: N values from A to B, or NAME=V,V,... NAME is roll, pitch, yaw (rad, or "
+        "-20deg:20deg:9), down, height, sideways, heading, a joint, or a system's parameter; repeatable.",
     ),
 ]
 Change = Annotated[
@@ -81,7 +89,8 @@ Budget = Annotated[
     option(
         min=1e-3,
         help="Stop after this many seconds and show what is finished; the rest is counted. Default: none; "
-        "60 of routh tip, and when routh run, impact or audit (of a robot) sample without --samples.",
+        "60 of routh tip, of --exact, and when routh run, impact or audit (of a robot) sample without "
+        "--samples.",
     ),
 ]
 MaxBytes = Annotated[

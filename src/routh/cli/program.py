@@ -20,6 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
 from routh.base import features
+from routh.base.status import InputError
 from routh.cli.exits import IN_SHORT, Exit, know_flags, until_nobody_reads
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ the outcome depends on it. routh samples every order and every overlap, and show
   routh list                   the systems that come with routh; routh list NAME: its parameters
   routh run rocking-block      sample one: a table and a picture
   routh impact problem.npz     the same for your own matrices
-  routh impact robot.xml --drop 1.0      a robot's landing
-  routh tip robot.xml --drop 1.5 --speed 0.8   can it touch down like this, or might it tip over?
-  routh simulate robot.xml --drop 1.0    what happens after that
+  routh impact robot.xml --down 1.0      a robot's landing
+  routh tip robot.xml --down 1.5 --sideways 0.8   can it touch down like this, or might it tip over?
+  routh simulate robot.xml --down 1.0    what happens after that
 """
 
 
@@ -60,8 +61,27 @@ class _FlagsWithoutType:
         return params
 
 
+#: What people type instead of an option: what to type, to a command that has it.
+OTHER_WORDS = {
+    "--drop": ("--down", "is a speed: type --down 1.5 (m/s), or --height 0.3 for metres of free fall"),
+    "--speed": ("--sideways", "in which direction? Type --sideways 0.8 or --down 1.5 (m/s)"),
+}
+
+
 class _Command(_FlagsWithoutType, TyperCommand):  # type: ignore[misc]
-    """A command whose flags show no type in the help; its errors spell options as they were typed."""
+    """A command whose flags show no type in the help, and that knows what people type instead.
+
+    Its errors spell options as they were typed.
+    """
+
+    def parse_args(self, ctx: Foreign, args: list[str]) -> list[str]:
+        own = {word for param in self.params for word in param.opts}
+        for arg in args[: args.index("--") if "--" in args else None]:
+            word = arg.partition("=")[0]
+            meant, advice = OTHER_WORDS.get(word, ("", ""))
+            if word not in own and meant in own:
+                raise InputError(word, wrong=advice)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Foreign) -> Foreign:
         flags = {one.name: one.opts[0] for one in self.params if one.opts[0].startswith("--")}

@@ -136,8 +136,11 @@ class AuditRequest:
     ] = None
     impact_past_limit: Annotated[
         float | None,
-        robots.not_negative(
-            help="Skip impacts that begin with a joint farther past its limit, rad. Default: 0.4."
+        robots.option(
+            parser=options.angle,
+            metavar="ANGLE",
+            help="Skip impacts that begin with a joint farther past its limit, rad, or such as 20deg. "
+            "Default: 0.4.",
         ),
     ] = None
     budget: options.Budget = None

@@ -61,7 +61,7 @@ def refuse_changes(source: str, changes: object) -> None:
     """Parameters are a system's."""
     if changes:
         raise InputError(
-            "--set", wrong=f"{source} is a robot file; use --joint, --roll, --pitch, --yaw or --drop"
+            "--set", wrong=f"{source} is a robot file; use --joint, --roll, --pitch, --yaw or --down"
         )
 
 
@@ -91,9 +91,9 @@ class RobotFile:
     def load(self, file: Path, *, lands: bool = True, **further: object) -> MjModel:
         """The MjModel; a URDF that lands floats, over level ground. ``further`` is told the loader."""
         from routh.models import mujoco
-        from routh.models.robots import drop
+        from routh.models.robots import landing
 
-        load = drop.load_landing if lands else mujoco.load
+        load = landing.load_landing if lands else mujoco.load
         return load(file, roots=self.root or (), **options.given(ground=self.ground, **further))
 
     @property
@@ -124,7 +124,12 @@ Deepest = Annotated[
 ]
 PastLimit = Annotated[
     float,
-    not_negative(help="Refuse states with a joint past its limit by more than this, rad.", show_default=True),
+    option(
+        parser=options.angle,
+        metavar="ANGLE",
+        help="Refuse states with a joint past its limit by more than this, rad, or such as 3deg.",
+        show_default=True,
+    ),
 ]
 Restitution = Annotated[
     float | None,
@@ -210,16 +215,16 @@ def advising(model: MjModel, placed: RobotFile, *, lands: bool = True) -> Iterat
         if isinstance(error, StateError) and isinstance(placed, Standing) and not lands:
             working = _working_keyframe(model, placed)
             advice += [Option("keyframe", working)] if working else []
-            drop = Option("drop", "1.0", "moves the robot until it just touches")
+            down = Option("down", "1.0", "moves the robot until it just touches")
             if named and not working and placed.keyframe is None:
-                drop = Option("keyframe", f"{named[0]} {drop.spelt('--drop')}")
-            advice.append(drop)
+                down = Option("keyframe", f"{named[0]} {down.spelt('--down')}")
+            advice.append(down)
         elif isinstance(error, StateError):
             advice += [Option("keyframe", named[0])] if named and placed.keyframe is None else []
         elif isinstance(error, NoContactError) and not has_ground(model):
             advice.append(Option("ground", "0", "adds level ground"))
         elif isinstance(error, NoContactError) and not lands:
-            advice.append(Option("drop", "1.0", "lowers the robot until it touches"))
+            advice.append(Option("down", "1.0", "lowers the robot until it touches"))
         error.advice = (*error.advice, *advice)
         raise
 
@@ -351,7 +356,9 @@ def landing_of(
     for name in ("gap", "qvel"):
         if getattr(placed, name) is not None:
             raise InputError(
-                f"--{name}", wrong="given together with --drop, which sets it", wanted="one of them"
+                f"--{name}",
+                wrong="given together with --down or --height, which set it",
+                wanted="one of them",
             )
     limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
     qpos, window = data.qpos if placed.poses else None, placed.window if window is None else window

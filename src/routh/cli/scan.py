@@ -33,6 +33,8 @@ def run_scan(
     if not request.over:
         raise InputError("--over", got="none", wanted="at least one axis, e.g. --over roll=-0.3:0.3:41")
     grid = grid_from_text(request.over)
+    if is_robot(source):
+        landed.demand_speed(grid.axes)
     tips = choice("--measure", request.measure, MEASURES) == "tipping"
     landings = Landings(source, landed, robot, request) if is_robot(source) else None
     if landings is None:
@@ -67,7 +69,7 @@ def run_scan(
 
 
 class Landings:
-    """The impact with which a robot lands, by angles, drop and joints."""
+    """The impact with which a robot lands, by angles, speeds and joints."""
 
     def __init__(self, source: str, landed: Landed, robot: RobotFile, request: ScanRequest) -> None:
         self.landed, self.tips = landed, request.measure == "tipping"
@@ -78,7 +80,7 @@ class Landings:
 
     def __call__(self, **point: float) -> ImpactProblem | None:
         """The problem at a point; None where nothing is hit."""
-        known: Options = {name: value for name, value in point.items() if name in (*NUMBERS, "drop")}
+        known: Options = {name: value for name, value in point.items() if name in NUMBERS}
         joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
         landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:

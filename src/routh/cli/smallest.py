@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.base.status import InputError
+from routh.base.text import quantity
 from routh.base.validation import real
 from routh.cli.landings import Landed
 
@@ -34,7 +35,7 @@ class Varied:
         """Parse ``NAME=LOW:HIGH``."""
         name, _, ends = text.partition("=")
         try:
-            low, high = (real("--smallest", float(end)) for end in ends.split(":"))
+            low, high = (real("--smallest", quantity(end)) for end in ends.split(":"))
         except ValueError:
             raise InputError(
                 "--smallest", got=repr(text), wanted="NAME=LOW:HIGH, such as span=0.5:2"

@@ -262,7 +262,7 @@ def tell_nothing_approaches(problem: ImpactProblem, title: str, output: Output, 
     output.answer(nothing_approaches(problem).lines())
     output.show("There is no impact, so nothing is drawn.", "", title, *notes_shown(notes))
     if hasattr(problem, "qvel"):
-        propose = 'Give the robot a velocity: --drop 1.0 lets it land, --qvel "2:-1.0" sets one by index.'
+        propose = 'Give the robot a velocity: --down 1.0 lets it land, --qvel "2:-1.0" sets one by index.'
     elif not np.any(problem.v):
         propose = "The velocity v is zero; give the velocity before the impact."
     else:

@@ -77,6 +77,7 @@ def run_tip(
 ) -> int:
     """Answer go or no-go, draw the picture; the exit code."""
     budget = _SECONDS if request.budget is None else request.budget
+    landed.demand_speed()
     deadline = monotonic() + budget
     model, sought = robot.load(file), None
     if request.smallest is not None:
@@ -93,20 +94,20 @@ def run_tip(
         with output.busy("looking for safe speeds"):
             seconds = max(min(deadline - monotonic(), _MAP * budget), 1e-3)
             fewer = min(1.0, (_FEW / len(tip.counting)) ** 2)
-            drawing = {"samples": max(round(fewer * request.samples), 1), "budget": seconds}
-            region = region_of(model, landed, robot, request, drawing)
+            drawing = {"n": max(round(fewer * request.samples), 1), "budget": seconds}
+            region = region_of(model, landed, stood, robot, request, drawing)
     late = region is not None and (region.status == Status.OUT_OF_TIME).any()
     region = None if late else region
     output.answer(found.lines())
     if late:
         output.show("[yellow]The safe speeds are left out:[/yellow] there was no time for them (--budget).")
-    if landed.heading is None and landed.speed:
+    if landed.heading is None and landed.sideways:
         output.show(f"Worst of {found.looked_at} headings: {found.heading:.2f} rad (--heading for one).")
-    limits = safe_limits(region, landed)
+    limits = safe_limits(region, stood)
     if limits:
         words = {
-            "speed": f"m/s sideways at {landed.down:g} m/s down",
-            "drop": f"m/s down at {landed.speed:g} m/s sideways",
+            "sideways": f"m/s sideways at {stood.down:g} m/s down",
+            "down": f"m/s down at {landed.sideways:g} m/s sideways",
         }
         safe = "; ".join(f"up to {value:.2f} {words[name]}" for name, value in limits.items())
         output.show(f"No sampled outcome tips {safe}.")
@@ -166,31 +167,31 @@ def worst_heading(stood: Landing, landed: Landed, request: TipRequest, deadline:
     worst.
     """
     from routh.models.mujoco.landings import turned_to
-    from routh.robust.touchdowns import Tipping, tipping
+    from routh.robust.touchdowns import tipping
 
     near = {"window": request.near.window, "deepest": request.near.deepest, "body": stood.body or None}
     asked = {name: getattr(request, name) for name in ("restitution", "stiffness", "unevenness")}
     told = options.given(seed=request.seed, **near, **asked)
-    around = landed.heading is None and landed.speed > 0.0
+    around = landed.heading is None and landed.sideways > 0.0
     turns = 2.0 * np.pi / HEADINGS * np.arange(HEADINGS) if around else np.array([landed.heading or 0.0])
     answers: dict[float, Tipping] = {}
 
     def look(turn: float, further: Options) -> None:
         left = max(deadline - monotonic(), 1e-3)
-        found = tipping(stood.model, stood.qpos, turned_to(stood, turn), budget=left, **told, **further)
-        assert isinstance(found, Tipping)
-        answers[turn] = found
+        answers[turn] = tipping(
+            stood.model, stood.qpos, turned_to(stood, turn), budget=left, **told, **further
+        )
 
     for turn in turns.tolist():
         if answers and monotonic() > deadline:
             break
-        look(turn, {"samples": min(_GLANCE, request.samples), "most": 1})
+        look(turn, {"n": min(_GLANCE, request.samples), "most": 1})
     certain: set[float] = set()
     while True:
         worst = max(answers, key=lambda turn: _badness(answers[turn]))
         if worst in certain or monotonic() > deadline:
             return Judged(worst, answers[worst], len(answers), len(turns))
-        look(worst, {"samples": request.samples, "prove": True})
+        look(worst, {"n": request.samples, "prove": True})
         certain.add(worst)
 
 
@@ -199,7 +200,7 @@ def _badness(tip: Tipping) -> tuple[int, float]:
 
 
 def region_of(
-    model: MjModel, landed: Landed, robot: RobotFile, request: TipRequest, drawing: Options
+    model: MjModel, landed: Landed, stood: Landing, robot: RobotFile, request: TipRequest, drawing: Options
 ) -> SafeRegion:
     """The safe speeds in the posture of the landing, along its heading where one is given."""
     from routh.robust.region import safe_region
@@ -208,21 +209,21 @@ def region_of(
     posture |= {"joints": landed.joints(), "body": landed.body, **robot.posture(model)}
     told: Options = {"window": request.near.window, "restitution": request.restitution}
     told = options.given(**told, heading=landed.heading, unevenness=request.unevenness)
-    fastest = 2.0 * float(np.hypot(landed.down, landed.speed)) + 1.0
+    fastest = 2.0 * float(np.hypot(stood.down, landed.sideways)) + 1.0
     headings: Options = {"headings": 8, "directions": 13, "fastest": fastest, "seed": request.seed}
     return safe_region(model, **told, **headings, **drawing, **options.given(**posture))
 
 
-def safe_limits(region: SafeRegion | None, landed: Landed) -> dict[str, float]:
-    """The largest safe speed sideways at this drop, and down at this sideways speed, m/s.
+def safe_limits(region: SafeRegion | None, stood: Landing) -> dict[str, float]:
+    """The largest safe speed sideways at this speed down, and down at this sideways speed, m/s.
 
     Not where the region ends before an outcome tips.
     """
     if region is None:
         return {}
     found = {
-        "speed": (region.largest_speed(landed.down), landed.down),
-        "drop": (region.largest_drop(landed.speed), landed.speed),
+        "sideways": (region.largest_sideways(stood.down), stood.down),
+        "down": (region.largest_down(stood.motion.sideways), stood.motion.sideways),
     }
     ends = 0.999 * region.fastest
     return {name: value for name, (value, other) in found.items() if np.hypot(value, other) < ends}

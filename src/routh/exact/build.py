@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 
 
 _SHARE = 0.8  # of eta that coincidences may take; what would move outcomes farther is left as it is
-_GROUP_SECONDS = 3.0  # for a bound by groups of contacts, in place of an incomplete set; or twice its budget
+_GROUP_PIECES = (
+    1000  # for a bound by groups of contacts, in place of an incomplete set; or the set's own time
+)
 _PROGRAMS = 256  # cone programs that a bound in place of an incomplete set may cost
 PIECES = 20_000  # polyhedra that may be stored, unless told otherwise
 _FAR = 1e-5  # share of the speed: nothing is moved farther, whatever eta is
@@ -49,7 +51,7 @@ def exact_set(
     friction: str = "cone",
     facets: int | None = None,
     eta: float = ETA,
-    budget: float = 60.0,
+    budget: float | None = None,
     pieces: int = PIECES,
     states: ArrayLike | None = None,
 ) -> ExactSet:
@@ -68,7 +70,8 @@ def exact_set(
         inscribed in the friction discs. In the plane the two are the same.
     eta : how far beyond contact the outer set lets contacts push, as a share of the speed before. The gap
         between the two sets shrinks with it.
-    budget : processor time of this thread that may be spent, in s; a busy machine changes nothing.
+    budget : processor time of this thread that may be spent, in s; None: until the set is complete or
+        ``pieces`` are stored, which is the same on every machine, but can take many minutes.
     pieces : polyhedra that may be stored, the memory budget.
     states : (k, nv), velocities before the impact in place of the problem's: the set is of all outcomes from
         all of their convex hull. Every number counts as it is; at least one contact must approach in all of
@@ -84,14 +87,14 @@ def exact_set(
     """
     started = time.thread_time()
     eta = real("eta", eta, above=0.0, at_most=0.1)
-    seconds = real("budget", budget, above=0.0)
+    seconds = math.inf if budget is None else real("budget", budget, above=0.0)
     pieces = integer("pieces", pieces, at_least=1)
 
     def explored(auto: Automaton) -> tuple[Reach, Reach]:
         start = None if states is None else _starts(auto, states)
         return explore(auto, eta, Budget(seconds, pieces, started), start)
 
-    grouped = None if states is not None else min(2.0 * seconds, _GROUP_SECONDS)
+    grouped = None if states is not None else 2.0 * seconds
     return set_from(
         problem, explored, eta, friction=friction, facets=facets, grouped=grouped, started=started
     )
@@ -115,7 +118,7 @@ def set_from(
     *,
     friction: str = "cone",
     facets: int | None = None,
-    grouped: float | None = _GROUP_SECONDS,
+    grouped: float | None = math.inf,
     started: float,
 ) -> ExactSet:
     """The exact set of a problem from what its automaton reaches, as it is and relaxed by ``eta``.
@@ -264,7 +267,7 @@ def _by_groups(
     if shift.radius > _FAR or near.rows != auto.rows:
         return None
     relaxed = max(eta, max(shift.radius, shift.room) / _SHARE)
-    soft, budget = simplest(relaxed, 1e-3 * relaxed), Budget(seconds, PIECES)
+    soft, budget = simplest(relaxed, 1e-3 * relaxed), Budget(seconds, _GROUP_PIECES)
     parts = grouped_bound(near, groups, soft, _room(shift), budget)
     return (parts, shift.radius) if parts else None
 

@@ -32,8 +32,6 @@ from routh.exact.relation import Relation
 from routh.exact.result import ExactSet
 from routh.problem.impact import ImpactProblem
 
-_SECONDS = 60.0  # for a set that the map does not hold, as by default in `routh.exact_set`
-
 
 @dataclass(frozen=True, eq=False)
 class MapPiece:
@@ -76,7 +74,7 @@ class ExactMap(Result):
         plain = inner.plain
         same = (auto.rows, auto.normals, auto.modes) == (plain.rows, plain.normals, plain.modes)
         if not (self.status.ok and same) or self._on_a_border(auto.start):
-            return explore(auto, self.eta, Budget(_SECONDS, PIECES))
+            return explore(auto, self.eta, Budget(math.inf, PIECES))
         root = math.sqrt(auto.energy)
         speed, eta = simplest(root, 1e-5 * root), simplest(self.eta, 1e-9 * self.eta)
         return inner.at(auto, speed, eta), outer.at(auto, speed, eta)
@@ -176,7 +174,7 @@ def exact_map(
     problem: ImpactProblem | RationalProblem,
     *,
     eta: float = ETA,
-    budget: float = 60.0,
+    budget: float | None = None,
     pieces: int = PIECES,
 ) -> ExactMap:
     """The exact set of a planar impact as a function of the velocity before, see `ExactMap`.
@@ -185,7 +183,7 @@ def exact_map(
     ----------
     problem : its masses, contacts and friction count, its velocity does not.
     eta : how far beyond contact the outer sets let contacts push, as in `routh.exact_set`.
-    budget : processor time of this thread that may be spent, in s.
+    budget : processor time of this thread that may be spent, in s; None: as in `routh.exact_set`.
     pieces : polyhedra that may be stored, the memory budget.
 
     Returns
@@ -194,7 +192,8 @@ def exact_map(
     """
     started = time.thread_time()
     eta = real("eta", eta, above=0.0, at_most=0.1)
-    limits = Budget(real("budget", budget, above=0.0), integer("pieces", pieces, at_least=1), started)
+    seconds = math.inf if budget is None else real("budget", budget, above=0.0)
+    limits = Budget(seconds, integer("pieces", pieces, at_least=1), started)
     rational, _, shift = in_rationals(problem, eta)
     if rational.nt != 1:
         raise InputError("problem", got="contacts in space", wanted="planar ones, routh.exact_set takes both")

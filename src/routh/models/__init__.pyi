@@ -11,4 +11,4 @@ from routh.models.robot import RobotBatch as RobotBatch
 from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem
 from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
-from routh.models.robots.drop import landing as landing
+from routh.models.robots.landing import landing as landing

@@ -47,8 +47,8 @@ class Posture:
 class Motion:
     """How a robot moves besides coming down."""
 
-    speed: float = 0.0  # m/s, sideways: at right angles to gravity
-    heading: float = 0.0  # rad, of that speed: 0 is the body's own x axis, to its left is positive
+    sideways: float = 0.0  # m/s, at right angles to gravity
+    heading: float = 0.0  # rad, where that goes: 0 is the body's own x axis, to its left is positive
     roll_rate: float = 0.0  # rad/s, about the body's own axes x, y, z
     pitch_rate: float = 0.0
     yaw_rate: float = 0.0
@@ -59,21 +59,40 @@ class Motion:
         """Rates about the body's own axes, (3,) rad/s."""
         return np.array([self.roll_rate, self.pitch_rate, self.yaw_rate])
 
-    def sideways(self, ahead: Array, down: Array) -> Array:
+    def along_ground(self, ahead: Array, down: Array) -> Array:
         """The velocity (3,) m/s along the ground, of the body's x axis and the direction of gravity, (3,)."""
         along = ahead - down * (down @ ahead)
         size = float(np.linalg.norm(along))
-        if self.speed and not size > 1e-6:
+        if self.sideways and not size > 1e-6:
             raise InputError(
                 "heading", wrong="the body's x axis is vertical", wanted="one with a horizontal part"
             )
         along = along / max(size, 1e-300)
         left = np.cross(along, down)
-        return np.asarray(self.speed * (np.cos(self.heading) * along + np.sin(self.heading) * left))
+        return np.asarray(self.sideways * (np.cos(self.heading) * along + np.sin(self.heading) * left))
 
 
 #: What of a motion is a number: arguments of `routh.models.landing`.
-MOTION = ("speed", "heading", "roll_rate", "pitch_rate", "yaw_rate")
+MOTION = ("sideways", "heading", "roll_rate", "pitch_rate", "yaw_rate")
+
+
+def speed_down(down: float | None, height: float | None, gravity: Array) -> float:
+    """The speed (m/s) of a touchdown told by ``down`` (m/s) or by ``height`` (m of free fall); (3,) m/s^2."""
+    if (down is None) == (height is None):
+        came = "neither" if down is None else "both"
+        raise InputError(
+            "down, height",
+            got=came,
+            wanted="one: the speed at touchdown in m/s (down=), or the height in m that it falls from (height=)",
+        )
+    if height is None:
+        return real("down", down, above=0.0)
+    metres, size = real("height", height, above=0.0), float(np.linalg.norm(gravity))
+    if size == 0.0:
+        raise InputError(
+            "height", wrong="the model has no gravity, so nothing falls", wanted="the speed (down=)"
+        )
+    return math.sqrt(2.0 * size * metres)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +103,7 @@ class Landing:
     qpos: Array  # (nq,)
     qvel: Array  # (nv,)
     problem: RobotProblem
-    drop: float  # m/s, speed along gravity
+    down: float  # m/s, speed along gravity
     window: float  # s
     lifted: float  # m, by how much the robot was raised (negative: lowered) from where it stood
     moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
@@ -226,11 +245,11 @@ class Touchdown:
         times = time_to_contact(dist, self.seen.J[:, 0] @ (self.v if v is None else v))
         return np.where(dist <= 2.0 * TOUCHING, 0.0, times)
 
-    def velocity(self, drop: float, motion: Motion) -> Array:
-        """The problem's velocity (nv,) of a body that comes down at ``drop`` m/s and moves so besides."""
-        down = self.load.gravity / np.linalg.norm(self.load.gravity)
+    def velocity(self, down: float, motion: Motion) -> Array:
+        """The problem's velocity (nv,) of a body that comes down at ``down`` m/s and moves so besides."""
+        fall = self.load.gravity / np.linalg.norm(self.load.gravity)
         turn = self.root.to_world[3:, 3:]
-        world = np.concatenate([drop * down + motion.sideways(turn[:, 0], down), turn @ motion.rates])
+        world = np.concatenate([down * fall + motion.along_ground(turn[:, 0], fall), turn @ motion.rates])
         return np.asarray(self.root.to_world.T @ world, dtype=np.float64)
 
     @property

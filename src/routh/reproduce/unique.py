@@ -14,6 +14,7 @@ contacts are added one by one, and a branch is left where already the contacts s
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -274,7 +275,7 @@ def uniqueness(
     facets: int | None = None,
     trials: int = 200,
     seed: int = 0,
-    seconds: float = 600.0,
+    budget: float | None = None,
 ) -> Uniqueness:
     """Certify or refute that every step of this problem has a single velocity after it.
 
@@ -284,11 +285,11 @@ def uniqueness(
     space the product is split by its arithmetic-geometric bound.
 
     In the plane linear programs over pairs of contact modes decide the rest (`routh.reproduce.unique`), for
-    at most ``seconds``. In space two solutions are only looked for, from different covering vectors at
+    at most ``budget`` seconds. In space two solutions are only looked for, from different covering vectors at
     ``trials`` velocities, the problem's own and random ones.
     """
     integer("trials", trials, at_least=0)
-    real("seconds", seconds, at_least=0.0)
+    seconds = math.inf if budget is None else real("budget", budget, at_least=0.0)
     if not np.any(problem.mu > 0.0):
         return Uniqueness("certified", "without friction the step is a monotone problem")
     if _strictly_monotone(problem):
@@ -313,7 +314,7 @@ def _by_modes(problem: ImpactProblem, seconds: float) -> Uniqueness:
             return Uniqueness("undecided", "two solutions were found, but rounding hides if they are")
         return Uniqueness("refuted", why, *found[:2], pair)
     if search.late or search.unsure:
-        return Uniqueness("undecided", f"no second solution in {search.programs} programs, {seconds:g} s")
+        return Uniqueness("undecided", f"no second solution in {search.programs} programs")
     why = f"no pair of contact modes allows two ({search.programs} programs, zero to {search.rounding:.0e})"
     return Uniqueness("certified", why)
 

@@ -19,6 +19,7 @@ from routh.robust.sensitivities import sensitivity as sensitivity
 from routh.robust.touchdowns import Tipping as Tipping
 from routh.robust.touchdowns import Tippings as Tippings
 from routh.robust.touchdowns import tipping as tipping
+from routh.robust.touchdowns import tippings as tippings
 from routh.robust.worst import WorstCase as WorstCase
 from routh.robust.worst import WorstCases as WorstCases
 from routh.robust.worst import worst_case as worst_case

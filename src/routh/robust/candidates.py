@@ -203,7 +203,7 @@ def _posed(
         )
     model: Any = landing.model
     restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
-    options: Options = {"drop": landing.drop, "window": landing.window, "qpos": landing.qpos}
+    options: Options = {"down": landing.down, "window": landing.window, "qpos": landing.qpos}
     options |= {"motion": landing.motion, "body": landing.body or None}
     if any(restitution.values()):
         options["restitution"] = restitution

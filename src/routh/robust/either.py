@@ -14,13 +14,14 @@ import numpy as np
 
 from routh.base import tolerances
 from routh.base.status import InputError, Status
-from routh.base.validation import Array, Options, real
+from routh.base.validation import Array, Options
 from routh.exact.result import ExactSet
 from routh.problem.impact import ImpactProblem
 from routh.robust.worst import WorstCase, WorstOptions
 from routh.sampling import sample
 
 _SAMPLES = 2**13  # as in `worst_case` in space
+_PIECES = 200  # of an exact set, as in `worst_case`
 
 
 def least_separation(problem: ImpactProblem, contacts: Sequence[str], options: WorstOptions) -> WorstCase:
@@ -46,7 +47,7 @@ def least_separation(problem: ImpactProblem, contacts: Sequence[str], options: W
     if planar and options.get("method", "auto") != "fill" and find_spec("ppl") is not None:
         from routh.exact.build import exact_set
 
-        exact = exact_set(problem, budget=real("seconds", options.get("seconds", 5.0), above=0.0))
+        exact = exact_set(problem, budget=options.get("budget"), pieces=_PIECES)
         bound, status = _bound(exact, rows), exact.status
     if not np.isfinite(least[best]):
         return WorstCase(np.nan, np.full(problem.nv, np.nan), None, bound, status, "fill")

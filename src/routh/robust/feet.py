@@ -12,7 +12,7 @@ from routh.base.validation import Array, Options, integer, real
 from routh.compiling.foreign import Foreign
 from routh.models.landings import Landing
 from routh.models.robot import RobotProblem
-from routh.models.robots.drop import landing_of, touchdowns
+from routh.models.robots.landing import landing_of, touchdowns
 from routh.problem.impact import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.support import Support, support_of
@@ -97,15 +97,13 @@ def standing(problem: ImpactProblem) -> StandingProblem:
     return problem
 
 
-def no_tipping(
-    *, limit: float = 1.0, samples: int = SAMPLES, seed: int = 0, within: float = 1e-3
-) -> Constraint:
+def no_tipping(*, limit: float = 1.0, n: int = SAMPLES, seed: int = 0, within: float = 1e-3) -> Constraint:
     """A constraint for `routh.robust.design`: no sampled outcome is above ``limit`` of a critical rate.
 
     The design is made of landings, or of what `standing_problem` makes of them. The answer has to keep it
     with three seeds, and as surely as `routh.robust.tipping` says go.
     """
-    count, most = integer("samples", samples, at_least=1), real("limit", limit, above=0.0)
+    count, most = integer("n", n, at_least=1), real("limit", limit, above=0.0)
 
     def worst(made: Made, n: int = count, other: int = 0) -> float:
         problem = standing_problem(made) if isinstance(made, Landing) else made

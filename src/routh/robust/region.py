@@ -20,7 +20,7 @@ from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import MOTION, Landing, Motion
 from routh.models.robot import UnrepresentedWarning
-from routh.models.robots.drop import landing, touchdowns
+from routh.models.robots.landing import landing, touchdowns
 from routh.models.simultaneity import WINDOW
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
@@ -59,14 +59,14 @@ class SafeRegion(Drawable, Tabular):
         found = np.take_along_axis(self.slope, np.maximum(held, 0), axis=2) * s
         return np.asarray(np.max(found, axis=1), dtype=np.float64)
 
-    def ratio(self, drop: float, speed: float) -> float:
+    def ratio(self, down: float, sideways: float) -> float:
         """Ratio at one touch-down: m/s down and m/s sideways, between directions interpolated."""
-        down, side = real("drop", drop, above=0.0), real("speed", speed, at_least=0.0)
-        total, at = float(np.hypot(down, side)), float(np.arctan2(side, down))
+        fall, side = real("down", down, above=0.0), real("sideways", sideways, at_least=0.0)
+        total, at = float(np.hypot(fall, side)), float(np.arctan2(side, fall))
         if at > self.angle[-1] or total > self.fastest:
             raise InputError(
-                "drop, speed",
-                got=f"{down:g} and {side:g} m/s",
+                "down, sideways",
+                got=f"{fall:g} and {side:g} m/s",
                 wanted=(
                     f"a direction up to {self.angle[-1]:.3g} rad from straight down, and at most "
                     f"{self.fastest:g} m/s together"
@@ -85,13 +85,13 @@ class SafeRegion(Drawable, Tabular):
         first = np.where(unsolved, self.begins, first)
         return np.minimum(first.min(axis=(1, 2)), self.fastest)
 
-    def largest_speed(self, drop: float) -> float:
-        """The largest safe sideways speed (m/s) of touch-downs at ``drop`` m/s."""
-        return self._largest(lambda x: (real("drop", drop, above=0.0), x))
+    def largest_sideways(self, down: float) -> float:
+        """The largest safe sideways speed (m/s) of touch-downs at ``down`` m/s."""
+        return self._largest(lambda x: (real("down", down, above=0.0), x))
 
-    def largest_drop(self, speed: float) -> float:
-        """The largest safe speed down (m/s) of touch-downs that go sideways at ``speed`` m/s."""
-        return self._largest(lambda x: (max(x, 1e-9), real("speed", speed, at_least=0.0)))
+    def largest_down(self, sideways: float) -> float:
+        """The largest safe speed down (m/s) of touch-downs that go sideways at ``sideways`` m/s."""
+        return self._largest(lambda x: (max(x, 1e-9), real("sideways", sideways, at_least=0.0)))
 
     def _largest(self, at: Callable[[float], tuple[float, float]]) -> float:
         """The end of the safe values that begin at 0; NaN where there are none."""
@@ -100,8 +100,8 @@ class SafeRegion(Drawable, Tabular):
         limit, grid = self.limit, np.linspace(0.0, self.fastest, 257)
 
         def room(x: float) -> float:
-            drop, speed = at(x)
-            return float(np.interp(np.arctan2(speed, drop), self.angle, limit) - np.hypot(drop, speed))
+            down, side = at(x)
+            return float(np.interp(np.arctan2(side, down), self.angle, limit) - np.hypot(down, side))
 
         good = np.array([room(float(x)) >= 0.0 for x in grid])
         if not good.any():
@@ -123,8 +123,8 @@ class SafeRegion(Drawable, Tabular):
         return {
             "angle": Column(("direction",), self.angle, "rad", "from straight down"),
             "limit": Column(("direction",), limit, "m/s", "largest safe speed"),
-            "drop": Column(("direction",), limit * np.cos(self.angle), "m/s", "its part down"),
-            "speed": Column(("direction",), limit * np.sin(self.angle), "m/s", "its part sideways"),
+            "down": Column(("direction",), limit * np.cos(self.angle), "m/s", "its part down"),
+            "sideways": Column(("direction",), limit * np.sin(self.angle), "m/s", "its part sideways"),
         }
 
 
@@ -139,7 +139,7 @@ def safe_region(
     window: float = WINDOW,
     restitution: str | float = "contact",
     unevenness: float | None = None,
-    samples: int = SAMPLES,
+    n: int = SAMPLES,
     rates: str = "extreme",
     friction: str = "cone",
     facets: int | None = None,
@@ -158,11 +158,11 @@ def safe_region(
     directions : how many, from straight down to ``steepest``.
     steepest : rad from straight down.
     fastest : m/s: no faster touch-down is looked at.
-    window, restitution, unevenness, samples, rates, friction, facets, seed, threads, budget : as in
+    window, restitution, unevenness, n, rates, friction, facets, seed, threads, budget : as in
         `routh.robust.tipping`; what is not drawn in time has Status.OUT_OF_TIME.
     posture : of `routh.models.landing`: roll, pitch, yaw, joints and so on. Angular rates are zero.
     """
-    for name in (*MOTION, "joint_velocities", "drop"):
+    for name in (*MOTION, "joint_velocities", "down", "height"):
         if posture.get(name):
             raise InputError(name, wrong="is varied by the region itself", wanted="a posture only")
     k, h = integer("directions", directions, at_least=2), integer("headings", headings, at_least=1)
@@ -176,7 +176,7 @@ def safe_region(
     top = real("fastest", fastest, above=0.0)
     with warnings.catch_warnings():  # touch-downs tell it
         warnings.simplefilter("ignore", UnrepresentedWarning)
-        stood = landing(model, drop=top, window=window, **posture)
+        stood = landing(model, down=top, window=window, **posture)
     names = ("ground", "points", "geometry", "mu", "body")
     options = {name: posture[name] for name in names if posture.get(name) is not None}
     found = next(iter(touchdowns(model, stood.qpos[None], stood.qvel[None], window=window, **options)))
@@ -200,7 +200,7 @@ def safe_region(
             problems.append(found.impact(counting, restitution_at(found, counting, elastic), v))
             places.append((i, j, m))
     begins = begins[..., : max(m for _, _, m in places) + 1]
-    drawn = draw(ImpactBatch.from_problems(problems), samples, drawing)
+    drawn = draw(ImpactBatch.from_problems(problems), n, drawing)
     slope = np.full(begins.shape, -np.inf)
     status = np.zeros(begins.shape[:2], dtype=np.int8)
     for row, place in enumerate(places):

@@ -33,7 +33,7 @@ from routh.models.regime import (
     restitution_of_spring,
 )
 from routh.models.robot import NoContactError, RobotProblem, listed
-from routh.models.robots.drop import touchdowns
+from routh.models.robots.landing import touchdowns
 from routh.models.simultaneity import WINDOW
 from routh.problem.batch import ImpactBatch, empty_arrays
 from routh.robust.support import Support, supports_of
@@ -374,7 +374,7 @@ def tipping(
     *,
     window: float = WINDOW,
     restitution: str | float = "contact",
-    samples: int = SAMPLES,
+    n: int = SAMPLES,
     most: int = MOST,
     rates: str = "extreme",
     prove: bool = False,
@@ -386,21 +386,22 @@ def tipping(
     threads: int | None = None,
     budget: float | None = None,
     **options: Any,
-) -> Tipping | Tippings:
+) -> Tipping:
     """Whether a body that comes down nearly flat can turn over: the worst outcome about every edge.
+
+    A ValueError is raised where there is no answer; `tippings` takes many states.
 
     Parameters
     ----------
     model : mujoco.MjModel or pinocchio.Model with a free root. Joints are held from the touch on.
-    qpos : (nq,) of one state, or (n, nq) of many; Pinocchio's in its own order. `routh.models.landing` makes
-        them.
-    qvel : (nv,) of one state, or (n, nv) of many.
+    qpos : (nq,); Pinocchio's in its own order. `routh.models.landing` makes it.
+    qvel : (nv,).
     window : contacts that close within this time (s) take part in the impact. Those that close later may
         carry the body nevertheless: it stands on the facet of its feet on which it comes to rest, tilted by
         up to 15 degrees now, on ground of any slope.
     restitution : "contact", from the damping of the contact's spring (MuJoCo's ``solref``; where nothing is
         known, as if critically damped, 0.135), or a number.
-    samples, most : outcomes of each state; where the worst is so near 1 that more could be above it, twice as
+    n, most : outcomes; where the worst is so near 1 that more could be above it, twice as
         many, and so on up to ``most``. What is still as near then is "undecided".
     rates, friction, facets, seed, threads : of `routh.sample`.
     budget : seconds for drawing; what is not drawn by then is missing, and too much of it makes an answer
@@ -414,14 +415,49 @@ def tipping(
     options : ``deepest`` (m of overlap); for MuJoCo ``data`` (mocap poses) and ``body`` (which body comes
         down, where several can); for Pinocchio ``ground``,
         ``points``, ``geometry`` and ``mu``.
+    """
+    told: Options = {"window": window, "restitution": restitution, "n": n, "most": most, "rates": rates}
+    told |= {"prove": prove, "stiffness": stiffness, "unevenness": unevenness, "friction": friction}
+    told |= {"facets": facets, "seed": seed, "threads": threads, "budget": budget}
+    q = real_array("qpos", qpos, [(int(model.nq),)], finite=False)
+    v = real_array("qvel", qvel, [(int(model.nv),)], finite=False)
+    found = tippings(model, q[None], v[None], **told, **options).found[0]
+    if isinstance(found, ValueError):
+        raise found
+    return found
 
-    Returns
-    -------
-    Tipping
-        For one state, which raises a ValueError where there is no answer; `Tippings` for many.
+
+def tippings(
+    model: MjModel | Model,
+    qpos: ArrayLike,
+    qvel: ArrayLike,
+    *,
+    window: float = WINDOW,
+    restitution: str | float = "contact",
+    n: int = SAMPLES,
+    most: int = MOST,
+    rates: str = "extreme",
+    prove: bool = False,
+    stiffness: float | None = None,
+    unevenness: float | None = None,
+    friction: str = "cone",
+    facets: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    budget: float | None = None,
+    **options: Any,
+) -> Tippings:
+    """`tipping` of many states at once: the rest as there.
+
+    Parameters
+    ----------
+    model, window, restitution, n, most, rates, prove, stiffness, unevenness : as in `tipping`.
+    friction, facets, seed, threads, budget, options : likewise.
+    qpos : (k, nq).
+    qvel : (k, nv).
     """
     real("window", window, at_least=0.0)
-    integer("samples", samples, at_least=1)
+    integer("n", n, at_least=1)
     integer("most", most, at_least=1)
     if unevenness is not None:
         real("unevenness", unevenness, at_least=0.0)
@@ -431,23 +467,19 @@ def tipping(
     nq, nv = int(model.nq), int(model.nv)
     if not nv:
         raise ModelError("model", wrong="its base is fixed, so that it cannot tip over", wanted="a free root")
-    q = real_array("qpos", qpos, [(nq,), (None, nq)], f"shape ({nq},) or (n, {nq})", finite=False)
-    v = real_array("qvel", qvel, [(nv,), (None, nv)], f"shape ({nv},) or (n, {nv})", finite=False)
-    if q.shape[:-1] != v.shape[:-1] or not q.size:
+    q = real_array("qpos", qpos, [(None, nq)], f"shape (n, {nq})", finite=False)
+    v = real_array("qvel", qvel, [(None, nv)], f"shape (n, {nv})", finite=False)
+    if len(q) != len(v) or not q.size:
         raise InputError(
             "qvel", got=f"shape {v.shape} with qpos of {q.shape}", wanted="the same number of states in both"
         )
     how: Options = {"rates": rates, "friction": friction, "facets": facets}
     drawing = ByEvents(seed=seed, threads=threads, budget=budget, **how)
     deadline = np.inf if budget is None else monotonic() + budget
-    asked = _Asked(window, elastic, samples, most, prove, stiffness, unevenness, drawing, deadline)
-    downs = touchdowns(model, np.atleast_2d(q), np.atleast_2d(v), window=window, **options)
-    found, status = _answers(model, np.atleast_2d(q), list(downs), asked)
-    if q.ndim == 2:
-        return Tippings(tuple(found), status)
-    if isinstance(found[0], ValueError):
-        raise found[0]
-    return found[0]
+    asked = _Asked(window, elastic, n, most, prove, stiffness, unevenness, drawing, deadline)
+    downs = touchdowns(model, q, v, window=window, **options)
+    found, status = _answers(model, q, list(downs), asked)
+    return Tippings(tuple(found), status)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ Wanted = Objective | Direction | Callable[[Array], ArrayLike]
 
 METHODS = ("auto", "exact", "fill")
 _CHEAP = 4  # contacts in the plane up to which "auto" tries the exact set
-_SMALL, _PATIENCE = 4, 1.0  # exact sets of more dimensions seldom end: "auto" gives them so many seconds
+_SMALL, _PIECES = 4, (200, 30)  # of "auto": exact sets of more dimensions seldom end and get fewer pieces
 _WATCHED = 32  # directions of the first round, where the objective has no gradient to begin with
 _SPATIAL_ROUND = 32  # samples of a round of filling in space: extreme rates reach nearly as far at once
 _EXTREME = {1: 2**14, 2: 256}  # samples of extreme rates that come before it, by the number of tangents
@@ -80,7 +80,7 @@ class WorstOptions(TypedDict, total=False):
     """Options of `worst_case`."""
 
     method: str
-    seconds: float
+    budget: float | None
     max_samples: int | None
     climbs: int
     seed: int
@@ -94,7 +94,7 @@ def worst_case(
     objective: Wanted,
     *,
     method: str = "auto",
-    seconds: float = 5.0,
+    budget: float | None = None,
     max_samples: int | None = None,
     climbs: int = 1024,
     seed: int = 0,
@@ -110,9 +110,10 @@ def worst_case(
     objective : (nv,), a contact's name (its normal velocity) or (contact, (1 + nt,)) for a linear function;
         `Quadratic`; or a function of your own, ``f(v (n, nv)) -> (n,)``.
     method : "exact" (planar, inelastic; needs the extra ``exact``), "fill", or "auto": the exact set where it
-        can be had for up to four planar contacts within ``seconds``, else filling.
-    seconds : processor time for the exact set; "auto" spends no more than one on sets of more than four
+        has few pieces, for up to four planar contacts, else filling. It tries less on sets of more than four
         dimensions, whose `outer` is a bound where they do not end.
+    budget : processor time for the exact set, s. Default: none, so that equal machines or not, the answer is
+        the same.
     max_samples : of filling; default: 2^15 in the plane, where they are quick, and 2^13 in space.
     seed, friction, hypothesis : of filling, as in `routh.fill`.
     climbs : linear programs that follow the samples of filling, for changed sequences of contact statuses, as
@@ -122,7 +123,8 @@ def worst_case(
         also where groups of contacts have a bound (`routh.exact_set`).
     """
     choice("method", method, METHODS)
-    real("seconds", seconds, above=0.0)
+    if budget is not None:
+        real("budget", budget, above=0.0)
     if method == "exact" and problem.nt == 2:
         raise InputError("method", got="'exact' for contacts in space", wanted="'auto' or 'fill'")
     most = _MOST[problem.nt] if max_samples is None else integer("max_samples", max_samples, at_least=1)
@@ -134,15 +136,15 @@ def worst_case(
         return WorstCase(value, problem.v, nothing, value, Status.NO_IMPACT, "exact")
     bound = None
     if method == "exact" or (method == "auto" and _is_cheap(problem, wanted)):
-        large = method == "auto" and np.linalg.matrix_rank(problem.J.reshape(-1, problem.nv)) > _SMALL
-        found, bound = _by_the_exact_set(problem, wanted, min(seconds, _PATIENCE) if large else seconds)
+        limits: Options = {} if budget is None else {"budget": budget}
+        if method == "auto":
+            limits["pieces"] = _PIECES[int(np.linalg.matrix_rank(problem.J.reshape(-1, problem.nv)) > _SMALL)]
+        found, bound = _by_the_exact_set(problem, wanted, limits)
         if found is not None:
             return found
         if method == "exact":
             raise CapacityError(
-                "seconds",
-                wrong=f"the exact set was not complete after {seconds:g} s",
-                wanted="more time, or method='fill'",
+                "budget", wrong="the exact set was not complete", wanted="more time, or method='fill'"
             )
     straight = problem.nt == 1 and problem.nc > 1 and not np.any(problem.restitution > 0.0)
     settings: Options = {"max_samples": most, "seed": seed, "friction": friction}
@@ -162,12 +164,12 @@ def _is_cheap(problem: ImpactProblem, objective: Objective) -> bool:
 
 
 def _by_the_exact_set(
-    problem: ImpactProblem, objective: Objective, seconds: float
+    problem: ImpactProblem, objective: Objective, limits: Options
 ) -> tuple[WorstCase | None, float | None]:
     """The worst vertex of the inner set and a bound from the outer one; the bound alone where incomplete."""
     from routh.exact.build import exact_set
 
-    exact = exact_set(problem, budget=seconds)
+    exact = exact_set(problem, **limits)
     bound = _outer_bound_of(exact, objective)
     if exact.status not in (Status.SOLVED, Status.JAMMED) or not len(exact.inner):
         by_energy = "energy" in exact.outer_from and isinstance(objective, Linear)

@@ -268,13 +268,13 @@ def fall(model: MjModel, found: Landing, times: Array) -> Array:
     state = engine().MjData(model)
     state.qpos[:] = found.qpos
     engine().mj_kinematics(model, state)
-    falling = found.drop * find_root(model, state, found.body or None).speed
+    falling = found.down * find_root(model, state, found.body or None).speed
     size = float(np.linalg.norm(model.opt.gravity))
-    since = -found.drop / size if size > 0.0 else -np.inf  # s: when it was let go
+    since = -found.down / size if size > 0.0 else -np.inf  # s: when it was let go
     q = np.empty((len(times), model.nq))
     for row, t in zip(q, times, strict=True):
         back = max(float(t), since)
         row[:] = found.qpos
-        mean = 1.0 + 0.5 * size * back / found.drop  # the speed over the way, as a share of that at the touch
+        mean = 1.0 + 0.5 * size * back / found.down  # the speed over the way, as a share of that at the touch
         engine().mj_integratePos(model, row, found.qvel + (mean - 1.0) * falling, back)
     return q

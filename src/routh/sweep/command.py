@@ -23,7 +23,7 @@ def sweep(
     [bold]Examples:[/bold]
 
       routh sweep rocking-block --over mu=0:1:41 --over speed=0.5,1,2 --out study
-      routh sweep anymal.urdf --drop 1.0 --over roll=-0.3:0.3:101 --over pitch=-0.3:0.3:101 --out landings
+      routh sweep anymal.urdf --down 1.0 --over roll=-20deg:20deg:99 --over pitch=-20deg:20deg:99 --out land
       routh sweep --resume study --executor tcp://127.0.0.1:8786
     """
     from routh.sweep.running import compute, run_sweep

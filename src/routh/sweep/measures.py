@@ -96,18 +96,18 @@ def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "c
 
 
 def exact_widths(
-    directions: Sequence[Sequence[float]], *, seconds: float = 5.0, friction: str = "cone"
+    directions: Sequence[Sequence[float]], *, budget: float | None = None, friction: str = "cone"
 ) -> Measure:
     """Width of the exact set along each direction (k, nv): of the inner set, and of the outer one.
 
-    ``friction``: in space exact sets want "polyhedral", see `routh.exact_set`.
+    ``budget``: seconds of processor time for each set. ``friction``: in space exact sets want "polyhedral",
+    see `routh.exact_set`.
     """
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))
-    limit = real("seconds", seconds, above=0.0)
     item = recipe(
         measure_widths,
         directions=rows.tolist(),
-        seconds=limit,
+        budget=None if budget is None else real("budget", budget, above=0.0),
         friction=choice("friction", friction, FRICTIONS),
     )
     return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
@@ -209,7 +209,7 @@ def measure_widths(
     seed: int,
     *,
     directions: list[list[float]],
-    seconds: float,
+    budget: float | None,
     friction: str,
 ) -> Columns:
     """The function behind `exact_widths`; NaN where the set was not completed."""
@@ -218,7 +218,7 @@ def measure_widths(
     along = np.array(directions)
     inner, outer = (np.full((len(problems), len(along)), np.nan) for _ in range(2))
     for k, problem in enumerate(problems):
-        exact = exact_set(problem, friction=friction, budget=seconds)
+        exact = exact_set(problem, friction=friction, budget=budget)
         for j, direction in enumerate(along):
             inner[k, j], outer[k, j] = (
                 part.support(direction) + part.support(-direction) for part in (exact.inner, exact.outer)

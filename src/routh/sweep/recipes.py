@@ -26,7 +26,7 @@ from routh.base.validation import Options
 OWN = frozenset(
     {
         "routh.systems:problem_of",
-        "routh.models.robots.drop:landing_problem",
+        "routh.models.robots.landing:landing_problem",
         "routh.robust.feet:touchdown_problem",
         "routh.sweep.measures:measure_ambiguities",
         "routh.sweep.measures:measure_extremes",

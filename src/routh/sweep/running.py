@@ -22,13 +22,13 @@ from routh.cli.requests import MEASURES
 from routh.cli.robots import RobotFile, advising, is_robot, refuse_without_robot, tell_keyframes
 from routh.cli.tables import exit_of_points, tell_unsolved
 from routh.models.regime import regimes_line
-from routh.models.robots.drop import landing_of
+from routh.models.robots.landing import landing_of
 from routh.sweep.measures import ambiguity, tipping
 from routh.sweep.recipes import Recipe, recipe
 from routh.sweep.request import SweepRequest
 from routh.sweep.studies import RunReport, Study, study
 
-LANDING, TOUCHDOWN = "routh.models.robots.drop:landing_problem", "routh.robust.feet:touchdown_problem"
+LANDING, TOUCHDOWN = "routh.models.robots.landing:landing_problem", "routh.robust.feet:touchdown_problem"
 _LOOKED_AT = 32  # landings of a study whose regime is told; each takes some milliseconds
 
 
@@ -48,6 +48,7 @@ def source_of(
         if request.window is not None:
             raise InputError("--window", wrong=f"{source} is not a robot file", wanted=".xml or .urdf")
         return recipe("routh.systems:problem_of", name=source)
+    landed.demand_speed(axes)
     file = Path(source).resolve()
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
     further["joint_velocities"] = landed.joint_velocities()
@@ -56,7 +57,7 @@ def source_of(
     if robot.state is not None:
         further["qpos"] = robot.posture(model)["qpos"].tolist()
     tell_keyframes(model, robot, output)
-    fixed = {name: getattr(landed, name) for name in (*NUMBERS, "drop") if name not in axes}
+    fixed = {name: getattr(landed, name) for name in NUMBERS if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
     given |= options.given(ground=robot.ground, body=landed.body)
     tips = request.measure == "tipping"

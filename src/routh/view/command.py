@@ -34,7 +34,7 @@ def view(
 
     [bold]Examples:[/bold]
 
-      routh view anymal.urdf --drop 1.0
+      routh view anymal.urdf --down 1.0
       routh view rocking-block
     """
     from routh.view.serving import run_view, start_of

@@ -14,14 +14,14 @@ from routh.base.status import InputError, no_such, optional
 from routh.base.validation import Array, Options
 from routh.laws import SetValued
 from routh.models.base import State
-from routh.models.landings import MOTION
+from routh.models.landings import MOTION, speed_down
 from routh.models.mujoco.contacts import geom_name, single_joints
 from routh.models.mujoco.engine import engine
 from routh.models.mujoco.files import keyframe_names
 from routh.models.mujoco.landings import find_root, landing_regime, starting_pose
 from routh.models.mujoco.model import MujocoModel
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
-from routh.models.robots.drop import landing
+from routh.models.robots.landing import landing
 from routh.models.simultaneity import WINDOW
 from routh.sampling import sample
 from routh.sim import simulate_many
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 _ANGLES = ("roll", "pitch", "yaw")
-_GENERAL = (*_ANGLES, "drop", *MOTION, "friction", "restitution", "window")
+_GENERAL = (*_ANGLES, "down", *MOTION, "friction", "restitution", "window")
 _VELOCITY = " velocity"  # behind a joint's name: its slider, where it starts with a velocity
 _GROUND = (205, 210, 218)
 _MOST_JOINTS = 24  # sliders for more would fill the screen
@@ -54,7 +54,9 @@ class RobotMechanism:
         posture: Sequence[str] = (),
         body: str | None = None,
     ) -> None:
-        mujoco = engine()
+        start, mujoco = dict(start or {}), engine()
+        if "height" in start:
+            start["down"] = speed_down(start.get("down"), start.pop("height"), np.array(model.opt.gravity))
         self.model, self.title, self._source = model, name, tuple(source) or (name,)
         self._data, _ = starting_pose(model, keyframe=keyframe, qpos=qpos)
         self._reference, self._posture = np.array(self._data.qpos), tuple(posture)
@@ -71,11 +73,11 @@ class RobotMechanism:
         reach = max((float(np.abs(part.vertices).max()) for part in self.parts), default=0.1)
         self.size = max(float(np.linalg.norm(np.ptp(corners, axis=0))), reach, 0.2)
         joints = {f"{joint.name}{_VELOCITY}": joint.name for joint in single_joints(model) if joint.name}
-        for name in start or {}:
+        for name in start:
             if name not in (*_GENERAL, *joints, *joints.values()):
                 raise no_such("state", name, (*joints.values(), *joints))
-        self._moving = {name: joint for name, joint in joints.items() if name in (start or {})}
-        self.controls = self._controls(start or {})
+        self._moving = {name: joint for name, joint in joints.items() if name in start}
+        self.controls = self._controls(start)
         self._usual = {control.name: control.value for control in self._controls({})}
 
     def start_from(self, keyframe: str | None) -> Values:
@@ -98,7 +100,7 @@ class RobotMechanism:
         velocities = {joint: values[name] for name, joint in self._moving.items() if name in values}
         found = landing(
             self.model,
-            drop=values["drop"],
+            down=values["down"],
             joints=joints,
             joint_velocities=velocities,
             qpos=self._reference,
@@ -177,7 +179,7 @@ class RobotMechanism:
         parts = ["routh view", *map(shlex.quote, (*self._source, *self._posture))]
         for control in self.controls:
             value = values[control.name]
-            if value == self._usual[control.name] and control.name != "drop":
+            if value == self._usual[control.name] and control.name != "down":
                 continue
             scale = 1e-3 if control.name == "window" else 1.0
             if control.name in _GENERAL:
@@ -229,8 +231,8 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
         moving.insert(0, Control("heading", -np.pi, np.pi, start.get("heading", 0.0), "rad"))
     return [
         *controls,
-        Control("drop", 0.05, 5.0, start.get("drop", 1.0), "m/s"),
-        Control("speed", 0.0, 5.0, start.get("speed", 0.0), "m/s"),
+        Control("down", 0.05, 5.0, start.get("down", 1.0), "m/s"),
+        Control("sideways", 0.0, 5.0, start.get("sideways", 0.0), "m/s"),
         *moving,
         Control("friction", 0.0, 3.0, start.get("friction", 1.0), "times the model's"),
         Control("restitution", 0.0, 1.0, start.get("restitution", 0.0)),

@@ -33,8 +33,6 @@ def start_of(
         return {name: float(value) for name, value in parse_changes(changes).items()}
     refuse_changes(source, changes)
     found = {name: getattr(landed, name) for name in NUMBERS if getattr(landed, name)}
-    if landed.drop is not None:
-        found["drop"] = landed.drop
     moving = {f"{name} velocity": value for name, value in landed.joint_velocities().items()}
     return {**found, **landed.joints(), **moving, **options.given(**further)}
 

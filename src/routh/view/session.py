@@ -249,8 +249,8 @@ def show(
     Parameters
     ----------
     what : the name of a planar system, a model file (MJCF, URDF), an MjModel, or a mechanism.
-    state : where to start: "roll", "pitch", "yaw" (rad), "drop" (m/s), joints by name (and "knee velocity",
-        rad/s), a system's parameters.
+    state : where to start: "roll", "pitch", "yaw" (rad), "down" (m/s) or "height" (m), "sideways" (m/s),
+        joints by name (and "knee velocity", rad/s), a system's parameters.
     host : loopback by default; another host lets others in who know the address with its token.
     port : 0: a free one.
     ghosts : outcomes drawn as ghosts.
@@ -276,7 +276,7 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> ShownMechanism:
         return RobotMechanism(what, start=start)
     text = str(what)
     if Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
-        from routh.models.robots.drop import load_landing
+        from routh.models.robots.landing import load_landing
         from routh.view.robot import RobotMechanism
 
         return RobotMechanism(load_landing(text), name=Path(text).stem, start=start, source=(text,))

@@ -108,7 +108,7 @@ def plot(result: object, axes: Axes | None = None, **options: object) -> Figure:
     `Bundle`          the same for every future                                   ``coordinate``, ``rate``
     `Design`          the scores of all designs that were tried
     `Tipping`         the worst outcome turning over its edge, seen along it
-    `SafeRegion`      safe touch-down speeds, down and sideways                   ``drop``, ``speed`` to mark
+    `SafeRegion`      safe touch-down speeds, down and sideways                   ``down``, ``sideways``
     ================  ==========================================================  ========================
 
     Features add what their results look like.

@@ -46,7 +46,7 @@ def _with_unit(name: str) -> str:
     """A scan's axis with its unit, where it is one that every robot has."""
     angles = dict.fromkeys(("roll", "pitch", "yaw", "heading"), " (rad)")
     rates = dict.fromkeys(("roll_rate", "pitch_rate", "yaw_rate"), " (rad/s)")
-    unit = {**angles, **rates, "drop": " (m/s)", "speed": " (m/s)"}.get(name, "")
+    unit = {**angles, **rates, "down": " (m/s)", "sideways": " (m/s)", "height": " (m)"}.get(name, "")
     return f"{for_matplotlib(name)}{unit}"
 
 

@@ -124,25 +124,25 @@ def _local_points(model: Foreign, geom: int) -> Array | None:
 
 
 def draw_region(
-    region: SafeRegion, ax: style.Axes, *, drop: float | None = None, speed: float | None = None
+    region: SafeRegion, ax: style.Axes, *, down: float | None = None, sideways: float | None = None
 ) -> None:
-    """Safe and unsafe touch-down speeds; a cross at ``drop`` and ``speed``, where they are given."""
+    """Safe and unsafe touch-down speeds; a cross at ``down`` and ``sideways``, where they are given."""
     limit = region.limit
     bounded = limit[limit < region.fastest]
     largest = 1.3 * float(bounded.max(initial=0.0)) or region.fastest
-    if drop is not None and speed is not None:
-        largest = max(largest, 1.15 * float(np.hypot(drop, speed)))
+    if down is not None and sideways is not None:
+        largest = max(largest, 1.15 * float(np.hypot(down, sideways)))
     top = min(largest, region.fastest)
     total = np.linspace(0.0, top, 121)
     ratios = region.ratios(total)  # (k, m)
     across = np.outer(np.sin(region.angle), total)
-    down = np.outer(np.cos(region.angle), total)
+    falling = np.outer(np.cos(region.angle), total)
     shown = np.ma.masked_invalid(np.clip(ratios, 0.0, 2.0))
-    image = ax.pcolormesh(across, down, shown, cmap="RdYlBu_r", vmin=0.0, vmax=2.0, shading="gouraud")
+    image = ax.pcolormesh(across, falling, shown, cmap="RdYlBu_r", vmin=0.0, vmax=2.0, shading="gouraud")
     inside = np.where(limit < region.fastest, limit, np.nan)  # where none tips nothing is known of a limit
     ax.plot(inside * np.sin(region.angle), inside * np.cos(region.angle), color=style.BLACK, linewidth=1.4)
-    if drop is not None and speed is not None:
-        ax.plot(speed, drop, "X", color=style.BLACK, markersize=7, markeredgecolor="white", zorder=4)
+    if down is not None and sideways is not None:
+        ax.plot(sideways, down, "X", color=style.BLACK, markersize=7, markeredgecolor="white", zorder=4)
     ax.set(xlabel="sideways speed (m/s)", ylabel="speed down (m/s)", xlim=(0.0, None), ylim=(0.0, None))
     ax.set_title(f"no outcome that was drawn tips{' below the line' if len(bounded) else ''}")
     style.colour_bar(ax, image, "worst rate over the critical one")
@@ -160,5 +160,5 @@ def tipping_figure(tip: Tipping, region: SafeRegion | None = None) -> style.Figu
         along = down.load.gravity / np.linalg.norm(down.load.gravity)
         falling = float(velocity @ along)
         sideways = float(np.linalg.norm(velocity - falling * along))
-        draw_region(region, axes[1], drop=falling, speed=sideways)
+        draw_region(region, axes[1], down=falling, sideways=sideways)
     return fig

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base.status import InputError, ModelError, Option, no_such
-from routh.base.validation import Array, real
+from routh.base.validation import Array
 from routh.compiling.foreign import Foreign
 from routh.models.landings import (
     Landing,
@@ -28,6 +28,7 @@ from routh.models.landings import (
     look_ahead,
     place_joints,
     rigid_jacobians,
+    speed_down,
     touchdown_of_each,
     turned,
 )
@@ -85,7 +86,8 @@ class Root:
 def landing(
     model: MjModel,
     *,
-    drop: float = 1.0,
+    down: float | None = None,
+    height: float | None = None,
     posture: Posture | None = None,
     motion: Motion | None = None,
     body: str | None = None,
@@ -103,13 +105,13 @@ def landing(
     Parameters
     ----------
     model : MjModel.
-    drop, keyframe, qpos, window, limits, self_contacts, restitution, deepest, past_limit, body : as in
-        `routh.models.landing`.
+    down, height, keyframe, qpos, window, limits, self_contacts : as in `routh.models.landing`.
+    restitution, deepest, past_limit, body : likewise.
     posture : how it is turned, and its joints.
     motion : how it moves besides.
     """
     pose, moving = posture or Posture(), motion or Motion()
-    speed = real("drop", drop, above=0.0)
+    speed = speed_down(down, height, np.array(model.opt.gravity))
     refuse(model, IMPACT)
     data, moved = starting_pose(model, keyframe=keyframe, qpos=qpos)
     root = find_root(model, data, body)
@@ -139,7 +141,7 @@ def turned_to(landing: Landing, heading: float) -> Array:
     data = engine().MjData(model)
     data.qpos[:] = landing.qpos
     root = find_root(model, data, landing.body or None)
-    _set_moving(model, data, root, landing.drop, replace(landing.motion, heading=heading))
+    _set_moving(model, data, root, landing.down, replace(landing.motion, heading=heading))
     return np.array(data.qvel)
 
 
@@ -261,14 +263,14 @@ def _turn(data: MjData, root: Root, pose: Posture) -> None:
     data.qpos[root.angle] += angles[0]
 
 
-def _set_moving(model: MjModel, data: MjData, root: Root, drop: float, motion: Motion) -> None:
+def _set_moving(model: MjModel, data: MjData, root: Root, speed: float, motion: Motion) -> None:
     """Speeds along gravity and sideways, rates and joint velocities."""
-    data.qvel[:] = drop * root.speed
+    data.qvel[:] = speed * root.speed
     engine().mj_kinematics(model, data)
     down, ahead = _down(model), np.array(data.xmat[root.body].reshape(3, 3)[:, 0])
     if root.kind == "free":
         first = int(model.jnt_dofadr[root.joint])
-        data.qvel[first : first + 3] += motion.sideways(ahead, down)
+        data.qvel[first : first + 3] += motion.along_ground(ahead, down)
         data.qvel[first + 3 : first + 6] = motion.rates
     else:
         _set_planar(model, data, root, motion)
@@ -282,13 +284,13 @@ def _set_planar(model: MjModel, data: MjData, root: Root, motion: Motion) -> Non
     own = np.flatnonzero(np.asarray(model.jnt_bodyid) == root.body)
     slides = [j for j in own if model.jnt_type[j] == int(kinds.mjJNT_SLIDE) and j != root.joint]
     level = [int(j) for j in slides if abs(float(data.xaxis[j] @ down)) < 1.0 - _PARALLEL]
-    if motion.speed:
+    if motion.sideways:
         if len(level) != 1 or motion.heading != 0.0:
             has = "one level slide" if len(level) == 1 else f"{len(level)} level slides"
             raise InputError(
-                "speed, heading", wrong=f"the model's planar root has {has}", wanted="one, and heading 0"
+                "sideways, heading", wrong=f"the model's planar root has {has}", wanted="one, and heading 0"
             )
-        data.qvel[int(model.jnt_dofadr[level[0]])] += motion.speed
+        data.qvel[int(model.jnt_dofadr[level[0]])] += motion.sideways
     rates = [float(rate) for rate in motion.rates if rate != 0.0]
     if rates:
         hinges = [int(j) for j in own if model.jnt_type[j] == int(kinds.mjJNT_HINGE)]

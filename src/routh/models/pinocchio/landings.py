@@ -23,6 +23,7 @@ from routh.models.landings import (
     look_ahead,
     place_joints,
     rigid_jacobians,
+    speed_down,
     touchdown_of_each,
     turned,
 )
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
 def landing(
     model: Model,
     *,
-    drop: float = 1.0,
+    down: float | None = None,
+    height: float | None = None,
     posture: Posture | None = None,
     motion: Motion | None = None,
     q: ArrayLike | None = None,
@@ -62,9 +64,9 @@ def landing(
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
 ) -> Landing:
-    """The first impact of a pinocchio.Model that comes down at ``drop`` m/s; see `routh.models.landing`."""
+    """The first impact of a pinocchio.Model that comes down at ``down`` m/s; see `routh.models.landing`."""
     pin = engine()
-    speed = real("drop", drop, above=0.0)
+    speed = speed_down(down, height, np.array(model.gravity.linear))
     pose, moving = posture or Posture(), motion or Motion()
     _require_free_flyer(model, "be dropped")
     at = pin.neutral(model) if q is None else real_array("q", q, [(model.nq,)])
@@ -82,8 +84,8 @@ def landing(
     at[2] -= lowest
     v = np.zeros(model.nv)
     rotation = pin.Quaternion(at[6], at[3], at[4], at[5]).matrix()
-    down = np.array([0.0, 0.0, -1.0])
-    v[:3] = rotation.T @ (speed * down + moving.sideways(rotation[:, 0], down))  # in its body's frame
+    fall = np.array([0.0, 0.0, -1.0])
+    v[:3] = rotation.T @ (speed * fall + moving.along_ground(rotation[:, 0], fall))  # in its body's frame
     v[3:6] = moving.rates
     dofs = {model.names[j]: int(model.idx_vs[j]) for j in range(1, model.njoints) if model.nvs[j] == 1}
     place_joints(v, moving.joints, dofs, "joint_velocities")

@@ -223,7 +223,7 @@ def assumption_6_is_decidable() -> Finding:
     wrong, verdicts = 0, dict.fromkeys(("certified", "refuted", "undecided"), 0)
     rng = np.random.default_rng(0)
     for problem in draws.impacts(14, 12, nc=2):
-        found = uniqueness(problem, seconds=20.0)
+        found = uniqueness(problem, budget=20.0)
         verdicts[found.verdict] += 1
         step = PolyhedralStep(problem)
         if found.v is not None and found.lambda_max is not None:

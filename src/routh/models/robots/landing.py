@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from mujoco import MjModel
     from pinocchio import Model
 
+#: What of a landing is a number; any other name at a point of a grid is a joint's.
+_NUMBERS = ("down", "height", "roll", "pitch", "yaw", *MOTION)
+
 
 def landing(
     model: MjModel | Model | str | Path,
     *,
-    drop: float = 1.0,
+    down: float | None = None,
+    height: float | None = None,
     roll: float = 0.0,
     pitch: float = 0.0,
     yaw: float = 0.0,
     joints: Mapping[str, float] | None = None,
-    speed: float = 0.0,
+    sideways: float = 0.0,
     heading: float = 0.0,
     roll_rate: float = 0.0,
     pitch_rate: float = 0.0,
@@ -39,13 +43,14 @@ def landing(
     ----------
     model : mujoco.MjModel or pinocchio.Model with a free root, or (MuJoCo) a vertical slide at the root; or
         a file (.xml, .urdf), which MuJoCo reads: a URDF gets a floating root and level ground.
-    drop : speed along gravity at the touch, m/s.
+    down : speed along gravity at the touch, m/s; this or ``height`` is wanted.
+    height : m of free fall with the model's gravity g: a speed of sqrt(2 g height).
     roll : rad, a turn about the body's own x axis, added to the pose of the keyframe or of ``qpos``. A planar
         root has one angle and takes one of roll, pitch and yaw.
     pitch : rad, a turn about its y axis, after roll.
     yaw : rad, a turn about its z axis, after pitch.
     joints : name -> rad (m for slides).
-    speed : sideways at the touch, m/s.
+    sideways : speed at right angles to gravity at the touch, m/s.
     heading : where that goes: rad from the body's x axis to its left. A planar root slides along its own
         axis: heading 0.
     roll_rate : rad/s about the body's own x axis; a planar root has one of the three.
@@ -68,7 +73,7 @@ def landing(
     posture = Posture(real("roll", roll), real("pitch", pitch), real("yaw", yaw), dict(joints or {}))
     turning = {"roll_rate": roll_rate, "pitch_rate": pitch_rate, "yaw_rate": yaw_rate}
     motion = Motion(
-        real("speed", speed, at_least=0.0),
+        real("sideways", sideways, at_least=0.0),
         real("heading", heading),
         **{name: real(name, rate) for name, rate in turning.items()},
         joints=dict(joint_velocities or {}),
@@ -79,7 +84,7 @@ def landing(
         from routh.models.mujoco.landings import landing as land
     else:
         from routh.models.pinocchio.landings import landing as land  # type: ignore[assignment]
-    return land(model, drop=drop, posture=posture, motion=motion, **options)
+    return land(model, down=down, height=height, posture=posture, motion=motion, **options)
 
 
 def touchdowns(
@@ -116,7 +121,6 @@ def landing_of(
     *,
     joints: Mapping[str, float] | None = None,
     joint_velocities: Mapping[str, float] | None = None,
-    drop: float = 1.0,
     window: float | None = None,
     keyframe: str | None = None,
     roots: Sequence[str] = (),
@@ -127,18 +131,19 @@ def landing_of(
 ) -> Landing | None:
     """The landing of the robot of a file; None where it cannot be in that posture.
 
-    ``point`` has roll, pitch, yaw, speed, heading and rates, see `landing`, and joints by name, so that it
-    can be a point of a grid. A URDF gets a floating root and level ground, other files the latter at the
-    height ``ground``, m, if that is given. ``roots`` are further folders whose files the model may use,
+    ``point`` has down or height, roll, pitch, yaw, sideways, heading and rates, see `landing`, and
+    joints by name, so that it can be a point of a grid. A URDF gets a floating root and level ground, other
+    files the latter at the height ``ground``, m, if that is given. ``roots`` are further folders whose files
+    the model may use,
     ``qpos`` (nq,) or ``keyframe`` the posture to start from, ``body`` which one comes down.
     """
-    angles: Options = {name: point.pop(name) for name in ("roll", "pitch", "yaw", *MOTION) if name in point}
+    angles: Options = {name: point.pop(name) for name in _NUMBERS if name in point}
     given: Options = {"joint_velocities": joint_velocities, "window": window}
     given |= {"keyframe": keyframe, "qpos": qpos, "body": body}
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _kept(file, roots=tuple(roots), **({} if ground is None else {"ground": ground}))
-        return landing(model, drop=drop, joints={**(joints or {}), **point}, **angles, **options)
+        return landing(model, joints={**(joints or {}), **point}, **angles, **options)
     except StateError:
         return None
 
