@@ -50,7 +50,7 @@ def take_steps(
     rows: Rows, row: int, sample: int, draw: Draw, directions: Directions, outputs: Outputs, work: Work,
     most: int,
 ) -> None:  # fmt: skip
-    """At most ``most`` steps of one sample that is PENDING; its impulse is the scaled total so far."""
+    """Take at most ``most`` steps of one sample that is PENDING; its impulse is the scaled total so far."""
     # reads draw.max_steps, draw.points, draw.row, draw.seed, outputs.events, outputs.impulse,
     #   outputs.residual, rows.nc, rows.start, work.G, work.box, work.impulse, work.inputs, work.mu,
     #   work.total

@@ -133,7 +133,7 @@ def _crossing(motion: Motion, request: Request, seen: Seen) -> float:
 
 @kernel
 def _value(motion: Motion, request: Request, t: float, seen: Seen) -> float:
-    """Of what is to vanish, at a time; NaN where forces are not known."""
+    """Value of what is to vanish, at a time; NaN where forces are not known."""
     # reads request.number, request.what, seen.gap, seen.margin; hands on motion, seen
     if not _see(motion, t, 0, request.what == SETTLE, seen):
         return math.nan

@@ -152,7 +152,7 @@ def _mix(told: Array, x: float, mixed: Array) -> None:
 
 @kernel
 def parabola(x: float, first: float, middle: float, last: float) -> float:
-    """Through three values at 0, 1/2 and 1."""
+    """The parabola through three values at 0, 1/2 and 1."""
     return (1.0 - 2.0 * x) * (1.0 - x) * first + 4.0 * x * (1.0 - x) * middle + x * (2.0 * x - 1.0) * last
 
 

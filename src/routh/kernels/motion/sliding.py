@@ -335,7 +335,7 @@ def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
 
 @kernel
 def _gap(motion: Motion, contact: int, x: float, moved: Array) -> float:
-    """Of one contact, m, after a way (nv,), at the share x of the step."""
+    """Gap of one contact, m, after a way (nv,), at the share x of the step."""
     # reads short.height, short.normals
     short = motion.short
     if short is None:
