@@ -10,12 +10,12 @@ from routh.base.validation import Array, Options
 from routh.gpu.algorithm1 import StepSampler
 from routh.gpu.events import run_batch
 from routh.gpu.outcomes import GpuBatchOutcomes, begun, ended
-from routh.kernels.algorithm1.work import Draw
+from routh.kernels.algorithm1.work import StepDraw
 from routh.problem.batch import ImpactBatch
 
 
 def step_batch_outcomes(
-    batch: ImpactBatch, draw: Draw, polygons: Mapping[int, Array | None], told: Options, deadline: float
+    batch: ImpactBatch, draw: StepDraw, polygons: Mapping[int, Array | None], told: Options, deadline: float
 ) -> GpuBatchOutcomes:
     """Same as `routh.sampling.algorithm1.sample_batch`; ``polygons``: directions by number of tangents."""
     problems, outputs = begun(batch, draw.n)

@@ -15,7 +15,7 @@ from routh.base.rng import uniforms
 from routh.base.status import Status
 from routh.base.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.algorithm1.sampling import run, run_rows
-from routh.kernels.algorithm1.work import Draw, Samples
+from routh.kernels.algorithm1.work import Samples, StepDraw
 from routh.kernels.common.arrays import Outputs
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
@@ -255,7 +255,7 @@ def sample_batch(
     refuse_restitution(np.where(batch.present, batch.restitution, 0.0))
     if choice("points", points, ("random", "sobol")) == "sobol":
         raise ValueError("points: got 'sobol' with a batch; wanted 'random', or one problem at a time")
-    draw = Draw(
+    draw = StepDraw(
         integer("n", n, at_least=1),
         integer("row", row, at_least=0, at_most=2**32 - 1),
         np.uint64(integer("seed", seed, at_least=0, at_most=2**64 - 1)),
