@@ -25,7 +25,7 @@ from routh.gpu.algorithm1 import StepSampler
 from routh.gpu.driver import gpu as find_cuda
 from routh.gpu.memory import send
 from routh.kernels.algorithm1.sampling import run
-from routh.kernels.algorithm1.work import Draw
+from routh.kernels.algorithm1.work import StepDraw
 from routh.kernels.common.arrays import make_rows
 from routh.problem.friction import facet_directions
 from routh.sampling.settings import ByEvents
@@ -169,7 +169,7 @@ def robots(given, check=2**12):
 def step_draw(n, nc, max_steps=1000, step=None):
     """Algorithm 1, with its default step or a given one (nc,)."""
     boxes = np.empty((0, nc)) if step is None else step[None]
-    return Draw(n, 0, np.uint64(0), boxes, np.empty((n, 0)), max_steps)
+    return StepDraw(n, 0, np.uint64(0), boxes, np.empty((n, 0)), max_steps)
 
 
 def launched(problem, n, directions, draw):

@@ -47,10 +47,9 @@ LONG_FILES: dict[str, int] = {}
 WIDE_ROOMS: dict[str, int] = {}  # room -> positional parameters that a function may have there
 MOST_LINES, MOST_PARAMETERS = 700, 9
 MOST_ANY = 90  # how often the package may say Any
-GLUED: dict[str, int] = {"kernels": 36}  # room -> docstrings that begin in the middle of a sentence
-# Class names that are defined more than once: in kernels, or public in each place.
-SHARED = {"Answer", "Body", "Course", "Draw", "Entry", "Motion", "PlaneContact", "Record", "Room", "Scratch"}
-SHARED |= {"Seen", "Settings", "Verdict"}
+GLUED: dict[str, int] = {"kernels": 1}  # room -> docstrings that begin in the middle of a sentence
+# Class names that are defined more than once: public in each place.
+SHARED = {"Answer", "Body", "Entry", "PlaneContact", "Settings", "Verdict"}
 # A docstring that begins so reads on from the name above it, which help and the reference do not always show.
 MIDDLES = re.compile(
     r"(Of|In|With|By|From|As|For|To|On|At|And|Or|Also|Into|Until|Through|Against|Beside|Between|Without|Over|Per"

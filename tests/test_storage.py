@@ -171,10 +171,17 @@ def saved_outcomes(folder, **changes):
         ({"impulse": lambda a: a[..., :1]}, "impulse: got shape"),
         ({"status": lambda a: a + np.int8(77)}, "status: got 77, which is no status"),
         ({"status": lambda a: a.astype(float)}, "status: got shape"),
-        ({"settings": lambda a: np.array("[1]")}, "wanted a dictionary"),
-        ({"settings": lambda a: np.array("[" * 100_000)}, "set.npz: "),
-        ({"format": lambda a: a + 1}, "has format 2; wanted 1, or a later version of routh"),
-        ({"problem_names": lambda a: a[None]}, "names: got shape"),
+        ({"parts": lambda a: np.array(str(a).replace('"settings": {}', '"settings": [1]'))}, "a dictionary"),
+        ({"parts": lambda a: np.array("[" * 100_000)}, "set.npz: is not a file of a set of outcomes"),
+        (
+            {"parts": lambda a: np.array(str(a).replace('"jammed": false', '"jammed": 3'))},
+            "wanted a dictionary and a truth",
+        ),
+        (
+            {"parts": lambda a: np.array(str(a).replace('"format": 1', '"format": 2'))},
+            "has format 2; wanted 1, or a later version of routh",
+        ),
+        ({"parts": lambda a: np.array(str(a).replace('"names": [', '"names": [3, '))}, "names: got"),
     ],
 )
 def test_outcomes_that_do_not_belong_together_are_refused(tmp_path, changes, words):

@@ -6,7 +6,7 @@ from problems import family_problem
 from routh.base.status import Status
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.sampling import run
-from routh.kernels.algorithm1.work import Draw, load_row, make_work
+from routh.kernels.algorithm1.work import StepDraw, load_row, make_work
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.common.one_contact import disc_axes, on_disc
 from routh.step import make_step
@@ -51,7 +51,7 @@ def test_steps_agree_with_the_reference():
         for seed in range(8):
             problem, bound = family_problem(family, seed)
             rows, work, nc = make_rows([problem]), make_work(problem.nc, 2, 0), problem.nc
-            load_row(rows, 0, Draw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), 2, work)
+            load_row(rows, 0, StepDraw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1), 2, work)
             load_cone(work, nc)
             work.inputs[:] = np.concatenate([rows.start[0], bound / problem.scaling.impulse])
             gap = cone_step(work, nc)

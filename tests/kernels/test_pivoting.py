@@ -8,7 +8,7 @@ from routh.base.status import Status
 from routh.compiling import interpreted, kernel
 from routh.kernels.algorithm1.polygons import step_residual
 from routh.kernels.algorithm1.sampling import run
-from routh.kernels.algorithm1.work import Draw, load_row, make_work, velocity_after
+from routh.kernels.algorithm1.work import StepDraw, load_row, make_work, velocity_after
 from routh.kernels.common.arrays import make_rows
 from routh.problem.friction import facet_directions
 from routh.step import PolyhedralStep
@@ -70,7 +70,7 @@ def test_no_residual_passes_with_an_impulse_that_is_not_finite(family, bad):
     problem, _ = family_problem(family, 0)
     nc, nt, directions, rows = problem.nc, problem.nt, facet_directions(problem.nt), make_rows([problem])
     work = make_work(nc, nt, len(directions))
-    draw = Draw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1)
+    draw = StepDraw(1, 0, np.uint64(0), np.empty((0, nc)), np.empty((1, 0)), 1)
     load_row(rows, 0, draw, nt, work)
     work.inputs[:] = np.concatenate([rows.start[0], np.ones(nc)])
     for place in range(nc * (1 + nt)):

@@ -116,7 +116,7 @@ def test_saves_and_loads_without_pickle(tmp_path):
     assert loaded.settings == outcomes.settings
     assert loaded.problem.names == outcomes.problem.names
     np.savez(tmp_path / "other.npz", a=1)
-    with pytest.raises(ValueError, match="is not a file of outcomes"):
+    with pytest.raises(ValueError, match="has no array 'parts'"):
         routh.Outcomes.load(tmp_path / "other.npz")
 
 

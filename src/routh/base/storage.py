@@ -210,7 +210,7 @@ class Stored(ABC):
         arrays = read_arrays(path, names, max_bytes=max_bytes)
         try:
             return cls.of_parts(told, arrays)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, OverflowError, AttributeError) as error:
             raise InputError(shown, wrong=error) from None
 
 

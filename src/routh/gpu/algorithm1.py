@@ -16,7 +16,7 @@ from routh.gpu.events import Sampler
 from routh.gpu.memory import CudaKernel, DeviceArray, send
 from routh.gpu.ptx import gpu_kernel
 from routh.kernels.algorithm1.loop import run_range
-from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, make_work
+from routh.kernels.algorithm1.work import PENDING, Directions, StepDraw, Work, make_work
 from routh.kernels.common.arrays import Outputs
 from routh.problem.rows import Rows
 
@@ -31,7 +31,13 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
     layout = layout_of(make_work(nc, nt, k))
 
     def entry(
-        rows: Rows, wanted: Array, draw: Draw, outputs: Outputs, directions: Directions, begin: int, end: int
+        rows: Rows,
+        wanted: Array,
+        draw: StepDraw,
+        outputs: Outputs,
+        directions: Directions,
+        begin: int,
+        end: int,
     ) -> None:
         number = begin + thread_number()
         if number < end and wanted[number // draw.n]:
@@ -47,7 +53,7 @@ def _kernel(nc: int, nt: int, k: int) -> CudaKernel:
 class StepSampler(Sampler):
     """Algorithm 1 for rows of at most ``nc`` contacts, see `Sampler`; ``directions`` None: the true cone."""
 
-    def __init__(self, draw: Draw, nc: int, directions: Directions) -> None:
+    def __init__(self, draw: StepDraw, nc: int, directions: Directions) -> None:
         k, self.nt = (0, 2) if directions is None else directions.shape
         self.draw, self.directions = send((draw, directions))
         self.kernel = _kernel(nc, self.nt, k)
@@ -63,7 +69,7 @@ class StepSampler(Sampler):
         self.kernel[blocks, THREADS](rows, wanted, draw, outputs, self.directions, begin, end)
 
 
-def run_steps(rows: Rows, draw: Draw, directions: Directions, outputs: Outputs) -> None:
+def run_steps(rows: Rows, draw: StepDraw, directions: Directions, outputs: Outputs) -> None:
     """Fill the outputs of the host."""
     sampler, on_gpu = StepSampler(draw, rows.contact.shape[2], directions), send(outputs)
     given, wanted = send((rows, np.ones(len(rows.nc), dtype=bool)))

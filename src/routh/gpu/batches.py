@@ -16,7 +16,7 @@ from routh.gpu import device
 from routh.gpu.ptx import gpu_kernel
 from routh.problem.batch import ImpactBatch, mask_of, refuse_wrong
 from routh.problem.impact import SMALLEST_NUMBER, SMALLEST_SPEED
-from routh.problem.rows import GOOD, Problems, Scratch, bounces, check_row, scratch_for, tiny_row
+from routh.problem.rows import GOOD, Problems, RowScratch, bounces, check_row, scratch_for, tiny_row
 
 BLOCK = 128
 
@@ -75,7 +75,7 @@ def _check_kernel(nv: int) -> Foreign:
     def entry(problems: Problems, limits: tuple[float, float, float, float], found: np.ndarray) -> None:
         row = thread_number()
         if row < problems.size.shape[0]:
-            own = own_arrays(Scratch, layout)
+            own = own_arrays(RowScratch, layout)
             wrong, approaching = GOOD, 0
             if problems.size[row, 1] > 0:
                 wrong, approaching = check_row(problems, row, limits[0], limits[1], own)

@@ -27,7 +27,7 @@ from routh.kernels.space import newton
 from routh.kernels.space.sample import NO_IMPACT, advance, load_row, run_range, write_sample
 from routh.kernels.space.sample import begin as begin_sample
 from routh.kernels.space.workspace import CREEPS, CURVES, NEXT, UNENDED, SpaceWork, workspace
-from routh.problem.rows import Problems, Rows, Scratch, prepare_row, row_shapes, scratch_for
+from routh.problem.rows import Problems, Rows, RowScratch, prepare_row, row_shapes, scratch_for
 
 BLOCK = 128
 REGISTERS = 96  # of a thread in space with polygons
@@ -68,7 +68,7 @@ def _prepare_kernel(nv: int, nc: int, nt: int) -> CudaKernel:
     def entry(problems: Problems, wanted: Array, begin: int, rows: Rows) -> None:
         place = thread_number()
         if place < rows.nc.shape[0]:
-            own = own_arrays(Scratch, layout)
+            own = own_arrays(RowScratch, layout)
             rows.nc[place] = 0
             if wanted[begin + place]:
                 prepare_row(problems, begin + place, own, rows, place)

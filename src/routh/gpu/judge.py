@@ -13,7 +13,7 @@ from routh.compiling.threads import layout_of, own_arrays, thread_number
 from routh.gpu.memory import CudaKernel, DeviceArray, allocate, send
 from routh.gpu.ptx import gpu_kernel
 from routh.kernels.common.judge import ABSENT, diameters, energies, judge
-from routh.problem.rows import Problems, Scratch, scratch_for
+from routh.problem.rows import Problems, RowScratch, scratch_for
 
 BLOCK = 128
 POINTS_BYTES = 2**28  # scratch of the search for diameters
@@ -26,7 +26,7 @@ def _judge_kernel(nv: int) -> CudaKernel:
     def entry(problems: Problems, skip: Array, v: Array, ended: Array, modes: Array) -> None:
         row = thread_number()
         if row < v.shape[0]:
-            own = own_arrays(Scratch, layout)
+            own = own_arrays(RowScratch, layout)
             for sample in range(v.shape[1]):
                 ended[row, sample] = False
                 for i in range(modes.shape[2]):
@@ -41,7 +41,7 @@ def _diameter_kernel(nv: int) -> CudaKernel:
     layout = layout_of(scratch_for(0, 1, nv))
 
     def entry(problems: Problems, skip: Array, v: Array, ended: Array, points: Array, found: Array) -> None:
-        thread, own = thread_number(), own_arrays(Scratch, layout)
+        thread, own = thread_number(), own_arrays(RowScratch, layout)
         if thread < points.shape[0]:
             for row in range(thread, v.shape[0], points.shape[0]):
                 found[row] = math.nan

@@ -8,13 +8,13 @@ from routh.base.status import Status
 from routh.gpu.algorithm1 import StepSampler
 from routh.gpu.events import run_batch
 from routh.gpu.outcomes import GpuBatchOutcomes, begun, ended
-from routh.kernels.algorithm1.work import Draw
+from routh.kernels.algorithm1.work import StepDraw
 from routh.problem.batch import ImpactBatch
 from routh.sampling.algorithm1 import BySteps
 
 
 def step_batch_outcomes(
-    batch: ImpactBatch, draw: Draw, drawing: BySteps, deadline: float
+    batch: ImpactBatch, draw: StepDraw, drawing: BySteps, deadline: float
 ) -> GpuBatchOutcomes:
     """Same as `routh.sampling.sample_by_steps`."""
     problems, outputs = begun(batch, draw.n)

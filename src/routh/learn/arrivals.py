@@ -36,7 +36,6 @@ _REOPEN = 1e-3  # m: what has closed, or was handled, can close again after it h
 _AHEAD = 16e-3  # s: how far one look reaches at least, so that not every substep needs one
 _FASTEST = 10.0  # m/s: approaches up to this speed are seen before they close
 _ACCELERATION = 150.0  # m/s^2: ... and up to this acceleration
-_ENDLESS = 2**20  # contacts: more than fit
 
 #: Fields of a model that a look depends on, and that people change.
 _CHANGING = (
@@ -183,7 +182,7 @@ class Lookout:
             self._memory = np.zeros((max(self._room, len(known)), COLUMNS))
             self._memory[: len(known)] = known
             books: Books = self._memory, np.zeros_like(self._memory), self._counts
-            around = _wherever(near.contact)
+            around = _wherever(near)
             self._judge = bound(next_event, self._tree, around, self._motion, self._rules, books)
             self._take = bound(take_contacts, around, seen)
 
@@ -208,17 +207,20 @@ class Lookout:
         return Arrival(*motion, dist, kind, pair, ordinal, self._labels)
 
 
-def _wherever(contact: Foreign) -> Around:
-    """Arrays over all contacts that a workspace can ever find, where there is one at least.
+def _wherever(data: MjData) -> Around:
+    """Arrays over all contacts that ``data`` can ever hold, where there is one at least.
 
-    MuJoCo puts them at the beginning of the data's own memory, where each look writes them anew.
+    MuJoCo puts them at the beginning of the data's arena, where each look writes them anew: as many as the
+    arena has bytes for are memory that belongs to it.
     """
+    contact = data.contact
     step = contact.dist.strides[0]
+    most = int(data.narena) // step
 
-    def endless(values: np.ndarray) -> np.ndarray:
-        return as_strided(values, (_ENDLESS, *values.shape[1:]), (step, *values.strides[1:]))
+    def whole(values: np.ndarray) -> np.ndarray:
+        return as_strided(values, (most, *values.shape[1:]), (step, *values.strides[1:]))
 
-    return Around(*(endless(getattr(contact, field)) for field in Around._fields))
+    return Around(*(whole(getattr(contact, field)) for field in Around._fields))
 
 
 def _digest(model: MjModel) -> tuple[bytes | float, ...]:

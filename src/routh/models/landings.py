@@ -83,7 +83,7 @@ def speed_down(down: float | None, height: float | None, gravity: Array) -> floa
         raise InputError(
             "down, height",
             got=came,
-            wanted="one: the speed at touchdown in m/s (down=), or the height in m that it falls from (height=)",
+            wanted="one: the speed in m/s (down=), or the height in m that it falls freely from (height=)",
         )
     if height is None:
         return real("down", down, above=0.0)

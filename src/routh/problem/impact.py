@@ -286,7 +286,7 @@ class ImpactProblem(Drawable):
                 raise InputError(
                     "format", got=data["format"], wanted=f"{_FORMAT}, or a later version of routh"
                 )
-            names = names_from(data["names"]) if "names" in data else None
+            names = _names_from(data["names"]) if "names" in data else None
             fields = (data[name] for name in wanted)
             return cls(*fields, restitution=data.get("restitution", 0.0), names=names)
         except ValueError as error:
@@ -334,7 +334,7 @@ def soon_sentence(soon: Mapping[str, float]) -> list[str]:
     return [f"Closing soon, but not counted: {listed(parts, _TOLD)}; a longer window counts them."]
 
 
-def names_from(array: np.ndarray) -> list[str]:
+def _names_from(array: np.ndarray) -> list[str]:
     """Contact names read from a file; raises for anything but a list of text."""
     if array.ndim != 1 or array.dtype.kind != "U":
         raise InputError("names", got=f"shape {array.shape} of {array.dtype}", wanted="a list of text")

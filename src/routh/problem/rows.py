@@ -61,7 +61,7 @@ def empty_rows(rows: int, nv: int, nc: int, nt: int) -> Rows:
     return Rows(*(np.zeros(*each) for each in row_shapes(rows, nv, nc, nt)))
 
 
-class Scratch(NamedTuple):
+class RowScratch(NamedTuple):
     """What one thread needs to prepare a row."""
 
     factor: Array  # (nv, nv) lower Cholesky factor L, and L^T above the diagonal
@@ -74,15 +74,15 @@ def padded(columns: int) -> int:
     return -(-columns // 4) * 4
 
 
-def scratch(problems: Problems) -> Scratch:
+def scratch(problems: Problems) -> RowScratch:
     """A workspace for the largest row."""
     return scratch_for(*problems.Jt.shape[1:])
 
 
-def scratch_for(nc: int, nt: int, nv: int) -> Scratch:
+def scratch_for(nc: int, nt: int, nv: int) -> RowScratch:
     """A workspace for rows of these sizes."""
     wide = padded(max(nc * (1 + nt), 1))
-    return Scratch(np.empty((nv, nv)), np.empty((1, nv)), np.empty((nv + 2, wide)))
+    return RowScratch(np.empty((nv, nv)), np.empty((1, nv)), np.empty((nv + 2, wide)))
 
 
 @kernel
@@ -228,7 +228,7 @@ def symmetric_row(problems: Problems, row: int, tolerance: float) -> bool:
 
 @kernel
 def check_row(
-    problems: Problems, row: int, symmetry: float, approach: float, own: Scratch
+    problems: Problems, row: int, symmetry: float, approach: float, own: RowScratch
 ) -> tuple[int, int]:
     """What is wrong with a row, and how many of its contacts approach faster than a share of its speed."""
     # reads own.factor, own.half, problems.Jn, problems.M, problems.mu, problems.present,
@@ -267,7 +267,7 @@ def check(
     problems: Problems,
     skip: np.ndarray,
     limits: tuple[float, float],
-    own: Scratch,
+    own: RowScratch,
     found: np.ndarray,
     approaching: np.ndarray,
 ) -> None:
@@ -328,7 +328,7 @@ def load_columns(problems: Problems, row: int, columns: Array) -> int:
 
 
 @kernel
-def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: int) -> None:
+def prepare_row(problems: Problems, row: int, own: RowScratch, out: Rows, place: int) -> None:
     """One row in its own units (`routh.problem.impact.Scaling`), into row ``place`` of `Rows`."""
     # reads out.before, out.response, own.columns, own.factor, problems.Jn, problems.Jt, problems.M,
     #   problems.mu, problems.present, problems.restitution, problems.size, problems.v
@@ -376,7 +376,7 @@ def prepare_row(problems: Problems, row: int, own: Scratch, out: Rows, place: in
 
 
 @kernel
-def respond(own: Scratch, nv: int, size: int, speed: float, response: Array, place: int) -> None:
+def respond(own: RowScratch, nv: int, size: int, speed: float, response: Array, place: int) -> None:
     """``M^-1 J^T`` per unit of scaled impulse: backward substitution, in place, of what is in the columns."""
     # reads columns, factor; writes columns
     columns = own.columns
@@ -393,7 +393,7 @@ def respond(own: Scratch, nv: int, size: int, speed: float, response: Array, pla
 
 
 @kernel
-def prepare(problems: Problems, begin: int, end: int, skip: np.ndarray, own: Scratch, out: Rows) -> None:
+def prepare(problems: Problems, begin: int, end: int, skip: np.ndarray, own: RowScratch, out: Rows) -> None:
     """Rows ``begin`` to ``end`` into rows 0, 1, ... of ``out``; those with ``skip`` get no contacts."""
     # reads out.before, problems.v; writes out.before, out.nc; hands on out, own, problems
     for row in range(begin, end):

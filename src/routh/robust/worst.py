@@ -62,18 +62,12 @@ class WorstCase(Result):
 
     @property
     def gap(self) -> float | None:
-        """How much worse an outcome could still be: the bound less the value."""
-        return None if self.bound is None else max(self.bound - self.value, 0.0)
-
-    @property
-    def looseness(self) -> float | None:
-        """Looseness of the bound as a share of the value's size, if no outcome is worse than the one found.
+        """How much worse an outcome could still be: the bound less the value.
 
         Bounds in space come from energy, momentum and the friction cones alone. For the edge over which a
-        lander turns it is 0.4 to 0.9; where the value is small beside what energy allows, several times one:
-        look at ``gap`` there.
+        lander turns it is 0.4 to 0.9 of the value; where that is small, several times as large.
         """
-        return None if self.gap is None else self.gap / max(abs(self.value), 1e-300)
+        return None if self.bound is None else max(self.bound - self.value, 0.0)
 
 
 class WorstOptions(TypedDict, total=False):

@@ -16,7 +16,7 @@ from routh.base.rng import uniforms
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, Options, choice, deadline_of, integer, real, real_array, seconds_left
 from routh.kernels.algorithm1.sampling import run, run_rows
-from routh.kernels.algorithm1.work import Draw, Samples
+from routh.kernels.algorithm1.work import Samples, StepDraw
 from routh.kernels.common.arrays import Outputs
 from routh.laws.base import require_inelastic
 from routh.laws.set_valued import DEFAULT_MAX_STEPS, MOST_STEPS, accumulate, impulse_step
@@ -282,7 +282,7 @@ def _draw_batch(batch: ImpactBatch, n: int, drawing: BySteps) -> BatchOutcomes:
     if drawing.points == "sobol":
         raise InputError("points", got="'sobol' with a batch", wanted="'random', or one problem at a time")
     seed, boxes = np.uint64(drawing.seed), _boxes(batch, drawing.step)
-    draw = Draw(n, drawing.row, seed, boxes, np.empty((n, 0)), drawing.max_steps)
+    draw = StepDraw(n, drawing.row, seed, boxes, np.empty((n, 0)), drawing.max_steps)
     deadline = deadline_of(drawing.budget)
     if drawing.device == "cuda":
         outcomes: BatchOutcomes = features.device("cuda").step_batch_outcomes(batch, draw, drawing, deadline)

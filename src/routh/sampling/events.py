@@ -18,7 +18,7 @@ from routh.base.validation import Array, Options, integer
 from routh.kernels.common.arrays import make_rows
 from routh.kernels.events import Rates, event_samples, piecewise_path, scaled_pieces
 from routh.problem.impact import ImpactProblem
-from routh.sampling.outcomes import _ARRAYS, _OPTIONAL, DATA, Outcomes, with_jams
+from routh.sampling.outcomes import _KEPT, DATA, Outcomes, with_jams
 from routh.sampling.settings import ByEvents, drawn_by, keys_of
 
 if TYPE_CHECKING:
@@ -105,6 +105,6 @@ def select(outcomes: Outcomes, samples: Sequence[int]) -> Outcomes:
         )
     rows = np.asarray(samples, dtype=np.int64)
     keys = keys_of(outcomes, rows, outcomes.replay.keys)
-    arrays = {name: getattr(outcomes, name) for name in (*_ARRAYS, *_OPTIONAL)}
+    arrays = {name: getattr(outcomes, name) for name in _KEPT}
     parts: Options = {name: array[rows] for name, array in arrays.items() if array is not None}
     return replace(outcomes, **parts, replay=Again(outcomes.replay.rates, keys))

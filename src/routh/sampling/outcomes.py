@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +13,11 @@ from numpy.typing import ArrayLike
 from routh.base import tolerances
 from routh.base.results import DIRECTIONS, Column, Drawable, ImpactPath, Tabular
 from routh.base.status import InputError, Status
-from routh.base.storage import MAX_BYTES, read_arrays, write_arrays
-from routh.base.text import for_terminal, percent
+from routh.base.storage import Stored
+from routh.base.text import percent
 from routh.base.validation import Array, Options, real, real_array
 from routh.problem.friction import ContactMode
-from routh.problem.impact import FIELDS, ImpactProblem, names_from, soon_sentence
+from routh.problem.impact import FIELDS, ImpactProblem, soon_sentence
 from routh.problem.pointedness import is_pointed
 from routh.sampling.ambiguity import (
     Direction,
@@ -43,9 +41,7 @@ from routh.sampling.answers import (
 
 DATA = ("v", "mu", "M", "Jn", "Jt", "restitution")  # what an outcome depends on
 
-_FORMAT = 1
-_ARRAYS = ("v", "impulse", "steps", "status", "residual")
-_OPTIONAL = ("stored", "returned", "error")
+_KEPT = ("v", "impulse", "steps", "status", "residual", "stored", "returned", "error")
 _OK = np.array([code in set(Status) and Status(code).ok for code in range(max(Status) + 1)])  # by status
 
 
@@ -61,7 +57,7 @@ class ModeRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes(Drawable, Tabular):
+class Outcomes(Drawable, Tabular, Stored):
     """The sampled set of outcomes of one impact. No sample is ever left out: see ``status``."""
 
     problem: ImpactProblem
@@ -77,6 +73,8 @@ class Outcomes(Drawable, Tabular):
     # (n,) sum of the local errors along a curved path, a share of the speed; None where paths are straight
     error: Array | None = field(default=None, repr=False)
     replay: Callable[[Outcomes, int], ImpactPath] | None = field(default=None, repr=False)  # see `path`
+
+    _kind: ClassVar = "set of outcomes"
 
     def __len__(self) -> int:
         return len(self.v)
@@ -312,34 +310,30 @@ class Outcomes(Drawable, Tabular):
         """
         return extreme(self, direction)
 
-    def save(self, path: str | Path) -> None:
-        """Write everything to an ``.npz`` file, readable without pickle."""
+    def parts(self) -> tuple[Options, dict[str, np.ndarray]]:
+        """What a file keeps: the problem, the settings and the samples."""
         problem = {f"problem_{name}": getattr(self.problem, name) for name in FIELDS}
-        work = {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
-        arrays = {
-            "format": _FORMAT,
-            **{name: getattr(self, name) for name in _ARRAYS},
-            "jammed": self.jammed,
-            "settings": json.dumps(self.settings),
-            "problem_names": np.array(self.problem.names),
-        }
-        write_arrays(path, {**arrays, **work, **problem}, compressed=True)
+        samples = {name: getattr(self, name) for name in _KEPT if getattr(self, name) is not None}
+        told = {"names": self.problem.names, "jammed": bool(self.jammed), "settings": self.settings}
+        return told, {**problem, **samples}
 
     @classmethod
-    def load(cls, path: str | Path, *, max_bytes: int = MAX_BYTES) -> Outcomes:
-        """Read what `save` wrote; raises a ValueError that names the file where it is not whole.
-
-        ``max_bytes`` is the most that its arrays may need unpacked.
-        """
-        fields = [f"problem_{name}" for name in (*FIELDS, "names")]
-        if "format" not in read_arrays(path, (), optional=("format",), max_bytes=max_bytes):
-            raise InputError(for_terminal(path), wrong="is not a file of outcomes that this version can read")
-        wanted = ("format", *_ARRAYS, "jammed", "settings", *fields)
-        data = read_arrays(path, wanted, optional=_OPTIONAL, max_bytes=max_bytes)
-        try:
-            return cls(**_checked(data))
-        except (ValueError, TypeError, OverflowError, RecursionError) as error:
-            raise InputError(for_terminal(path), wrong=error) from None
+    def of_parts(cls, told: Options, arrays: dict[str, np.ndarray]) -> Self:
+        """The inverse of `parts`; arrays that do not belong to the problem beside them are refused."""
+        fields = (arrays[f"problem_{name}"] for name in FIELDS[:-1])
+        problem = ImpactProblem(*fields, restitution=arrays[f"problem_{FIELDS[-1]}"], names=told["names"])
+        samples = {name: arrays[name] for name in _KEPT if name in arrays}
+        n, nc = len(np.atleast_1d(samples["status"])), problem.nc
+        shapes = {"v": (n, problem.nv), "impulse": (n, nc, 1 + problem.nt)}
+        shapes |= {"stored": (n, nc), "returned": (n, nc)}
+        kinds = dict.fromkeys(samples, "f") | {"steps": "i", "status": "i"}
+        check_arrays(samples, {name: (shapes.get(name, (n,)), kind) for name, kind in kinds.items()})
+        settings, jammed = told["settings"], told["jammed"]
+        if not (isinstance(settings, dict) and isinstance(jammed, bool)):
+            got = f"settings, jammed: got {type(settings).__name__}, {type(jammed).__name__}"
+            raise InputError(wrong=got, wanted="a dictionary and a truth")
+        given: Options = samples
+        return cls(problem, **given, jam_known=jammed, settings=settings)
 
     def __repr__(self) -> str:
         return f"Outcomes(n={len(self)}, solved={int(np.count_nonzero(self.solved))}, {self.problem!r})"
@@ -417,31 +411,3 @@ def mode_rows(
         several = 1 if merged is None else int(merged[place])
         rows.append(ModeRow(words, int(count), float(count) / samples, (float(low), float(high)), several))
     return rows
-
-
-def _checked(data: dict[str, np.ndarray]) -> Options:
-    """The fields of `Outcomes` from the arrays of a file; raises where they do not belong together."""
-    if data["format"].shape != () or data["format"].dtype.kind != "i":
-        raise InputError(wrong="its format is no number")
-    if int(data["format"]) != _FORMAT:
-        raise InputError(
-            wrong=f"has format {int(data['format'])}", wanted=f"{_FORMAT}, or a later version of routh"
-        )
-    given: Options = {name: data[f"problem_{name}"] for name in FIELDS}
-    problem = ImpactProblem(**given, names=names_from(data["problem_names"]))
-    n, nc = len(np.atleast_1d(data["status"])), problem.nc
-    shapes = {
-        "v": (n, problem.nv),
-        "impulse": (n, nc, 1 + problem.nt),
-        "stored": (n, nc),
-        "returned": (n, nc),
-    }
-    shapes |= {"jammed": (), "settings": ()}
-    kinds = dict.fromkeys((*_ARRAYS, *_OPTIONAL), "f")
-    kinds |= {"steps": "i", "status": "i", "jammed": "b", "settings": "U"}
-    check_arrays(data, {name: (shapes.get(name, (n,)), kind) for name, kind in kinds.items()})
-    settings = json.loads(str(data["settings"]))
-    if not isinstance(settings, dict):
-        raise InputError("settings", got=f"a {type(settings).__name__}", wanted="a dictionary")
-    arrays = {name: data[name] for name in (*_ARRAYS, *_OPTIONAL) if name in data}
-    return {"problem": problem, **arrays, "jam_known": bool(data["jammed"]), "settings": settings}

@@ -17,10 +17,10 @@ import numpy as np
 
 from routh.base import tolerances
 from routh.base.validation import Array
-from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, Request, Seen, drive
+from routh.kernels.motion.course import ADVANCE, GAP, LOOK, MARGIN, RATE, SETTLE, CourseLook, Request, drive
 from routh.kernels.motion.forces import RUBS, STICKS, ModeArrays, make_found
 from routh.kernels.motion.place import make_place
-from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, FEW_DIGITS, POWERS, UNKNOWN, Motion, tableau
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, FEW_DIGITS, POWERS, UNKNOWN, ModePath, tableau
 from routh.models.planar import PlanarModel
 from routh.sim.mode_motion import Look, ModeMotion, Sample
 from routh.sim.short_steps import ShortStep
@@ -426,7 +426,7 @@ class QuickCourse(Course):
         slope, tried, way = np.zeros((3, len(y)))
         room = y, slope, y.copy(), tried, way, np.zeros((POWERS, len(y))), np.zeros((ALL_STAGES, len(y)))
         place, found = make_place(model), make_found(len(mode.does), 2, len(v))
-        self._way = Motion(model, mode, tableau(), clock, *room, place, found, None)
+        self._way = ModePath(model, mode, tableau(), clock, *room, place, found, None)
         self._short, self._samples = None, _PER_STEP
         self._one = _room(motion, 1)
         self.start = self.settle(t)
@@ -462,7 +462,7 @@ class QuickCourse(Course):
         """The motion at a time of the step without drift, from which it goes on."""
         return self.samples([t])[0]
 
-    def _see(self, times: Sequence[float], *, settled: bool) -> Seen:
+    def _see(self, times: Sequence[float], *, settled: bool) -> CourseLook:
         seen = _room(self.motion, len(times))
         request = Request(SETTLE if settled else LOOK, 0, np.array(times, dtype=np.float64))
         if times and drive(self._way, request, seen) == UNKNOWN:
@@ -470,10 +470,10 @@ class QuickCourse(Course):
         return seen
 
 
-def _room(motion: ModeMotion, n: int) -> Seen:
+def _room(motion: ModeMotion, n: int) -> CourseLook:
     """Make room for what is seen at n times."""
     nv, nc, free = motion.nv, motion.mechanism.nc, len(motion.free)
-    return Seen(
+    return CourseLook(
         np.empty((n, 2, nv)),
         np.zeros((n, 2, nc, 2)),
         np.empty((n, 2, free)),

@@ -16,7 +16,7 @@ from routh.base import tolerances
 from routh.base.validation import Array
 from routh.compiling import bound
 from routh.kernels.motion.forces import At, Held, make_found, respond
-from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, Motion, Short, find_short_forces
+from routh.kernels.motion.runge_kutta import ALL_STAGES, DONE, POWERS, ModePath, Short, find_short_forces
 from routh.kernels.motion.sliding import Parts, Sights, look_then, mark, see, slide_then
 from routh.sim.mode_motion import NO_SLIP, Look, ModeMotion, Sample
 
@@ -59,7 +59,7 @@ class _Room:
         y0, slope, begun, tried, way = np.zeros((5, size))
         states = y0, slope, begun, tried, way, np.zeros((POWERS, size)), np.zeros((ALL_STAGES, size))
         planar, mode, place = cast("PlanarArrays", None), cast("ModeArrays", None), cast("Place", None)
-        self.way = Motion(planar, mode, tableau, np.zeros(7), *states, place, found, self.short)
+        self.way = ModePath(planar, mode, tableau, np.zeros(7), *states, place, found, self.short)
         parts = np.zeros(_PARTS + 1), np.zeros(_PARTS), np.zeros((_PARTS, size))
         ways, straight = np.zeros((_PARTS, m, width - 1)), np.zeros((_PARTS, m), dtype=bool)
         dense, number = np.zeros((_PARTS, POWERS, size)), np.zeros(4, dtype=np.int64)

@@ -55,13 +55,8 @@ class TwoBodyImpact(Result):
     events: str  # letters in order, see docs/theory/two_body.md
     energy: Energy
     status: Status
-    margin: float  # W_zz - mu |d|, 1/kg: the impact solution condition (18) holds where it is positive
+    margin: float  # W_zz - mu |d|, 1/kg: condition (18) holds where it is > 0; solved either way
     residual: float  # dimensionless mismatch between v + W impulse and the velocities carried along
-
-    @property
-    def condition_holds(self) -> bool:
-        """Whether JW17's impact solution condition (18) holds. The impact is solved either way."""
-        return self.margin > 0.0
 
 
 @dataclass(frozen=True, eq=False)

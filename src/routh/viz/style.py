@@ -13,7 +13,6 @@ Functions that draw take the result and the axes, and set no sizes or colours bu
 
 from __future__ import annotations
 
-import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,7 +35,6 @@ if TYPE_CHECKING:  # other files call them style.Axes, style.Figure and so on
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
-    from matplotlib.font_manager import FontProperties
     from matplotlib.lines import Line2D as Line2D
     from matplotlib.patheffects import AbstractPathEffect as AbstractPathEffect
     from matplotlib.transforms import Bbox
@@ -59,7 +57,6 @@ SEQUENTIAL = (ORANGE, PURPLE, SKY)  # sequences of single impacts, in order
 BODY, BODY_EDGE = "#F2E3B3", "#6B5B1E"  # a body and its outline
 GROUND = "#D9D9D9"  # whatever does not move
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)  # lines that stand for nothing in particular
-Sizes = tuple[float, float, float]  # of a text: width, height, descent, in pixels
 Dashes = str | tuple[int, tuple[float, ...]]
 Look: TypeAlias = dict[str, Any]  # keywords for something that Matplotlib draws
 DASHES: tuple[Dashes, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)))  # tells lines apart in grey
@@ -71,7 +68,6 @@ _DRAWING = (
     *("savefig", "scatter", "svg", "text", "xaxis", "xtick", "yaxis", "ytick"),
 )
 
-_TICKS = 6  # most axes have fewer
 PICTURES = (".png", ".pdf", ".svg")
 #: No dates and versions inside files, so that equal figures are equal files.
 _UNDATED: dict[str, Look] = {
@@ -128,74 +124,16 @@ def figure(
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None and not in_notebook():
         fig = pyplot.figure(figsize=size, dpi=dpi, layout="constrained")
-    elif options:
-        fig = _shown_once()(figsize=size, dpi=dpi, layout="constrained")
     else:
-        fig = pickle.loads(_blank(rows, columns))
-        fig.set_size_inches(size)
-        if dpi is not None:
-            fig.set_dpi(dpi)
-        return fig, np.array(fig.axes)
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as MplFigure
+
+        fig = MplFigure(figsize=size, dpi=dpi, layout="constrained")
+        FigureCanvasAgg(fig)
+        # notebooks show it whether or not pyplot, which teaches them to, was imported
+        fig._repr_png_ = partial(png, fig)  # type: ignore[attr-defined]
     axes = fig.subplots(rows, columns, squeeze=False, **options)
     return fig, axes.ravel()
-
-
-@lru_cache(maxsize=8)
-def _blank(rows: int, columns: int) -> bytes:
-    """An empty figure in the style, with `_TICKS` ticks on each axis: to make one takes six times as long."""
-    with context():
-        fig = _shown_once()(layout="constrained")
-        for ax in fig.subplots(rows, columns, squeeze=False).flat:
-            ax.xaxis.get_major_ticks(_TICKS)
-            ax.yaxis.get_major_ticks(_TICKS)
-        return pickle.dumps(fig)
-
-
-def _unmade() -> Figure:
-    """What pickles of figures begin with."""
-    return _shown_once().__new__(_shown_once())
-
-
-@lru_cache(maxsize=1)
-def _shown_once() -> type[Figure]:
-    """A figure that notebooks show whether or not pyplot, which teaches them to, was imported.
-
-    Its canvas keeps what it has measured of a text, at every size of the figure and for the next figure.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg, RendererAgg
-    from matplotlib.figure import Figure as MplFigure
-
-    @lru_cache(maxsize=4096)
-    def measured(dpi: float, hinting: str, text: str, font: FontProperties, math: bool | str) -> Sizes:
-        return RendererAgg(1, 1, dpi).get_text_width_height_descent(text, font, math)
-
-    class Canvas(FigureCanvasAgg):
-        def get_renderer(self) -> RendererAgg:
-            renderer = super().get_renderer()
-            how = renderer.dpi, matplotlib().rcParams["text.hinting"]
-
-            def measure(s: str, prop: FontProperties, ismath: bool | str) -> Sizes:
-                return measured(*how, s, prop.copy(), ismath)
-
-            renderer.get_text_width_height_descent = measure
-            return renderer
-
-    class NotebookFigure(MplFigure):
-        def __init__(self, **options: Any) -> None:
-            super().__init__(**options)
-            Canvas(self)
-
-        def __reduce__(self) -> tuple[object, ...]:
-            return _unmade, (), self.__getstate__()
-
-        def __setstate__(self, state: Look) -> None:
-            super().__setstate__(state)  # type: ignore[misc]  # missing in Matplotlib's stubs
-            Canvas(self)
-
-        def _repr_png_(self) -> bytes:
-            return png(self)
-
-    return NotebookFigure
 
 
 def save(fig: Figure, path: str | Path, *, dpi: int = 220) -> Path:

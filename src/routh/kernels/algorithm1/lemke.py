@@ -14,7 +14,7 @@ from routh.lcp.lemke import CANCELLED
 def pivots(
     W: Array, q: Array, cover: Array, max_pivots: int, tolerance: float
 ) -> tuple[int, int, np.ndarray, np.ndarray]:
-    """By NumPy, until so many were asked for that compiled code is worth its loading."""
+    """Pivot with NumPy, until so many were asked for that compiled code is worth its loading."""
     n = len(q)
     T, basis, place = np.empty((n, n + 2)), np.empty(n, dtype=np.int64), np.empty(2 * n + 1, dtype=np.int64)
     given, ended = tuple(np.ascontiguousarray(array) for array in (W, q, cover)), np.empty(2, dtype=np.int64)

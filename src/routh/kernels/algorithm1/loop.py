@@ -10,7 +10,7 @@ from routh.base.validation import Array
 from routh.compiling import inlined, kernel
 from routh.kernels.algorithm1.cone import cone_step, load_cone
 from routh.kernels.algorithm1.polygons import load_polygons, polygon_step
-from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Work, load_row, velocity_after
+from routh.kernels.algorithm1.work import PENDING, Directions, StepDraw, Work, load_row, velocity_after
 from routh.kernels.common.arrays import Outputs, place_of, write_impulse
 from routh.kernels.common.random import SHIFT, Key, draw_bounds
 from routh.problem.rows import Rows
@@ -47,10 +47,10 @@ def solve_step(work: Work, directions: Directions, nc: int) -> float:
 
 @kernel
 def take_steps(
-    rows: Rows, row: int, sample: int, draw: Draw, directions: Directions, outputs: Outputs, work: Work,
+    rows: Rows, row: int, sample: int, draw: StepDraw, directions: Directions, outputs: Outputs, work: Work,
     most: int,
 ) -> None:  # fmt: skip
-    """At most ``most`` steps of one sample that is PENDING; its impulse is the scaled total so far."""
+    """Take at most ``most`` steps of one sample that is PENDING; its impulse is the scaled total so far."""
     # reads draw.max_steps, draw.points, draw.row, draw.seed, outputs.events, outputs.impulse,
     #   outputs.residual, rows.nc, rows.start, work.G, work.box, work.impulse, work.inputs, work.mu,
     #   work.total
@@ -97,7 +97,7 @@ def take_steps(
 
 @kernel
 def run_range(
-    rows: Rows, draw: Draw, directions: Directions, outputs: Outputs, work: Work, begin: int, end: int,
+    rows: Rows, draw: StepDraw, directions: Directions, outputs: Outputs, work: Work, begin: int, end: int,
     most: int,
 ) -> int:  # fmt: skip
     """The pairs (row, sample) with numbers ``begin`` to ``end`` that are PENDING.

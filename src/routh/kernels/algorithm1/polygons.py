@@ -15,7 +15,7 @@ ROUGH = 1e-12  # a residual above this is refined once
 
 @inlined
 def component(directions: Array, push: int, axis: int) -> float:
-    """Of a unit push on a contact: along the normal (``push`` < 0) or a friction direction."""
+    """Component of a unit push on a contact: along the normal (``push`` < 0) or a friction direction."""
     if push < 0:
         return 1.0 if axis == 0 else 0.0
     return directions[push, axis - 1] if axis > 0 else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from routh.base import features
 from routh.base.validation import Array, deadline_of, seconds_left
 from routh.kernels.algorithm1.loop import run_range
-from routh.kernels.algorithm1.work import PENDING, Directions, Draw, Samples, Work, make_work
+from routh.kernels.algorithm1.work import PENDING, Directions, Samples, StepDraw, Work, make_work
 from routh.kernels.common.arrays import Outputs, make_outputs, make_rows
 from routh.kernels.common.slices import run_slices
 from routh.problem.impact import ImpactProblem
@@ -21,7 +21,7 @@ STEPS_AT_A_TIME = 64  # of one compiled call, so that no call takes long
 
 def run_rows(
     rows: Rows,
-    draw: Draw,
+    draw: StepDraw,
     directions: Directions,
     outputs: Outputs,
     *,
@@ -70,7 +70,7 @@ def run(
     deadline = deadline_of(budget)
     given = np.empty((n, 0)) if points is None else np.ascontiguousarray(points).reshape(n, -1)
     boxes = np.empty((0, problem.nc)) if np.array_equal(step, problem.scaling.impulse) else step[None]
-    draw = Draw(n, row, np.uint64(seed), np.ascontiguousarray(boxes, dtype=np.float64), given, max_steps)
+    draw = StepDraw(n, row, np.uint64(seed), np.ascontiguousarray(boxes, dtype=np.float64), given, max_steps)
     rows = make_rows([problem])
     out = make_outputs(rows, n, elastic=False)
     if device == "cuda":

@@ -19,7 +19,7 @@ PENDING = int(Status.OUT_OF_TIME)  # of a sample under way: its steps, residual 
 Directions = Array | None  # (k, nt) friction directions in the order of their angle; None: the true cone
 
 
-class Draw(NamedTuple):
+class StepDraw(NamedTuple):
     """What is drawn: the samples 0 to ``n - 1`` of every row."""
 
     n: int
@@ -81,7 +81,7 @@ def make_work(nc: int, nt: int, k: int) -> Work:
 
 
 @kernel
-def load_row(rows: Rows, row: int, draw: Draw, nt: int, work: Work) -> None:
+def load_row(rows: Rows, row: int, draw: StepDraw, nt: int, work: Work) -> None:
     """The problem of one row into the scratch."""
     # reads draw.boxes, rows.G, rows.contact, rows.nc
     # writes work.G, work.box, work.mu, work.root

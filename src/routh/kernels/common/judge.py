@@ -14,7 +14,7 @@ import numpy as np
 from routh.base.validation import Array
 from routh.compiling import kernel
 from routh.problem.friction import ContactMode
-from routh.problem.rows import Problems, Scratch, dot, factorise, forward, speed_of
+from routh.problem.rows import Problems, RowScratch, dot, factorise, forward, speed_of
 
 SEPARATES, STICKS, SLIDES = int(ContactMode.SEPARATES), int(ContactMode.STICKS), int(ContactMode.SLIDES)
 ABSENT = -1
@@ -33,7 +33,7 @@ def mode_of(normal: float, Jt: Array, nt: int, v: Array, nv: int, unit: float, s
 
 
 @kernel
-def speed_before(problems: Problems, row: int, own: Scratch) -> float:
+def speed_before(problems: Problems, row: int, own: RowScratch) -> float:
     """``|v|_M`` of a row, 1 where nothing moves; its mass matrix is factorised in the scratch."""
     # reads own.factor, problems.M, problems.size, problems.v; writes own.factor
     nv = problems.size[row, 0]
@@ -47,7 +47,7 @@ def judge(
     problems: Problems,
     skip: np.ndarray,
     tolerances: tuple[float, float],
-    own: Scratch,
+    own: RowScratch,
     v: Array,
     ended: np.ndarray,
     modes: np.ndarray,
@@ -85,7 +85,7 @@ def judge(
 def diameters(
     problems: Problems,
     skip: np.ndarray,
-    own: Scratch,
+    own: RowScratch,
     v: Array,
     ended: np.ndarray,
     points: Array,

@@ -67,7 +67,7 @@ def on_disc(axes: Axes, b0: float, b1: float, radius: float) -> tuple[float, flo
 def pulled_to_disc(
     f0: float, f1: float, t0: float, t1: float, radius: float, rho: float, creeps: float
 ) -> Pull:
-    """By how much friction f is not ``f - rho (t + creeps f)`` brought back to its disc, and its slopes.
+    """Amount by which friction f is not ``f - rho (t + creeps f)`` brought back to its disc, and its slopes.
 
     Alart and Curnier's equation of friction f at slip t. Returns its derivatives by friction (four) and by
     slip (four), less those by the radius (two), and what it misses (two).
@@ -94,7 +94,7 @@ def pulled_to_disc(
 
 @inlined
 def between(bracket: Bracket) -> float:
-    """Where a line through both ends of a bracket is zero."""
+    """The place at which a line through both ends of a bracket is zero."""
     low, value_low, high, value_high, _ = bracket
     return (low * value_high - high * value_low) / (value_high - value_low)
 

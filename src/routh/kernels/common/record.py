@@ -161,7 +161,7 @@ def note_margin(record: Record, distance: float) -> None:
 
 @kernel
 def note_aim(record: Record) -> None:
-    """From here on weights of several contacts follow the problem, where they are not drawn."""
+    """Note that from here on weights of several contacts follow the problem, where they are not drawn."""
     # reads total; writes total; hands on record
     if record.total[AIMED_FROM] < 0.0:
         record.total[AIMED_FROM] = record.total[ENTRIES]

@@ -53,7 +53,7 @@ class _Slices:
 
 
 def cores() -> int:
-    """Of the CPU that this process may use."""
+    """Number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):  # Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

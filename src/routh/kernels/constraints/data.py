@@ -68,7 +68,7 @@ class Factors(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Of one thread."""
+    """Arrays that one thread works in."""
 
     scaled: Array  # (5, n)
     rows: Array  # (6, n)

@@ -39,8 +39,8 @@ from routh.models.mujoco.steps import Seen
 from routh.models.planar.kinematics import PlanarArrays
 from routh.models.spatial.kinematics import SpatialArrays
 
-GOING, STUCK, LOST = range(3)  # of a motion: `Course.stage`, second column
-DONE, STATE = range(2)  # columns of `Course.stage`
+GOING, STUCK, LOST = range(3)  # of a motion: `Marching.stage`, second column
+DONE, STATE = range(2)  # columns of `Marching.stage`
 BEYOND = 1e9  # m and m/s, rad and rad/s: models of robots say nothing of such states
 
 
@@ -67,7 +67,7 @@ class Room(NamedTuple):
     scratch: Scratch
 
 
-class Course(NamedTuple):
+class Marching(NamedTuple):
     """The motions as they stand, a leading axis of E."""
 
     q: Array  # (E, nq)
@@ -82,7 +82,7 @@ class Course(NamedTuple):
     elastic: np.ndarray  # (n,) bool: rows whose springs hold energy of the mechanism
 
 
-class Record(NamedTuple):
+class Track(NamedTuple):
     """What is written down at T states."""
 
     q: Array  # (E, T, nq)
@@ -94,10 +94,10 @@ class Record(NamedTuple):
     residual: Array  # (E, T)
 
 
-def make_course(layout: Layout, q: Array, v: Array) -> Course:
+def make_course(layout: Layout, q: Array, v: Array) -> Marching:
     """Motions that begin at states (E, nq), (E, nv)."""
     E, nc, nt = len(q), layout.nc, layout.nt
-    return Course(
+    return Marching(
         np.array(q, dtype=np.float64),
         np.array(v, dtype=np.float64),
         np.zeros((E, 1, v.shape[1])),
@@ -111,16 +111,16 @@ def make_course(layout: Layout, q: Array, v: Array) -> Course:
     )
 
 
-def make_record(layout: Layout, nq: int, count: int, samples: int) -> Record:
+def make_record(layout: Layout, nq: int, count: int, samples: int) -> Track:
     """Room for so many motions and states of each."""
     n, nv, each = len(layout.pattern), len(layout.start), (count, samples)
     tails = (nq,), (nv,), (n,), (n,), (layout.nc, 1 + layout.nt), (2,), ()
-    return Record(*(np.zeros((*each, *tail)) for tail in tails))
+    return Track(*(np.zeros((*each, *tail)) for tail in tails))
 
 
 @kernel
 def march(
-    start: int, end: int, until: int, plan: Plan, layout: Layout, room: Room, course: Course, record: Record
+    start: int, end: int, until: int, plan: Plan, layout: Layout, room: Room, course: Marching, record: Track
 ) -> None:
     """Motions ``start`` to ``end`` until so many steps are done; a step that is not solved stops a motion."""
     # reads course.q, course.stage, course.v, plan.every, plan.h, plan.steps, plan.tolerance, record.q
@@ -145,7 +145,7 @@ def march(
 
 
 @kernel
-def _place(plan: Plan, layout: Layout, room: Room, course: Course, e: int) -> None:
+def _place(plan: Plan, layout: Layout, room: Room, course: Marching, e: int) -> None:
     """Write the terms of one system, of bodies in space or of a planar model, at its present state."""
     # reads course.memory, course.q, course.v, layout.nb, plan.bed, plan.limits.coordinate, room.space.R
     # hands on layout, plan.bodies, plan.limits, plan.planar, plan.surface, room.plane, room.space, room.terms
@@ -166,7 +166,7 @@ def _place(plan: Plan, layout: Layout, room: Room, course: Course, e: int) -> No
 
 @kernel
 def step(
-    e: int, h: float, tolerance: float, layout: Layout, terms: Terms, own: Scratch, course: Course
+    e: int, h: float, tolerance: float, layout: Layout, terms: Terms, own: Scratch, course: Marching
 ) -> bool:
     """One step of motion e with the terms at its state, but for the configuration; False if not solved.
 
@@ -207,7 +207,7 @@ def step(
 
 @kernel
 def advance(
-    which: np.ndarray, plan: Plan, layout: Layout, room: Room, seen: Seen, course: Course, record: Record
+    which: np.ndarray, plan: Plan, layout: Layout, room: Room, seen: Seen, course: Marching, record: Track
 ) -> None:
     """One step of motion ``which[0]`` of a robot that was looked at, but for the configuration.
 
@@ -242,7 +242,7 @@ def advance(
 
 
 @kernel
-def write_down(e: int, sample: int, layout: Layout, terms: Terms, course: Course, record: Record) -> None:
+def write_down(e: int, sample: int, layout: Layout, terms: Terms, course: Marching, record: Track) -> None:
     """The state of motion e with the forces that led to it; what is gathered begins anew."""
     # reads course.elastic, course.force, course.impulse, course.q, course.v, course.worst, layout.nb,
     #   layout.nc, layout.nt, layout.nu, layout.pattern, layout.start, terms.M, terms.numbers

@@ -242,7 +242,7 @@ def soften(layout: Layout, terms: Terms, h: float, own: Scratch, most: float) ->
 
 @kernel
 def residuals(layout: Layout, terms: Terms, h: float, own: Scratch, force: Array) -> Residuals:
-    """Of forces (n,) and of the velocity that they lead to by `ACCELERATION`, which is `WHITE` in other axes.
+    """Residuals of forces (n,) and their velocity by `ACCELERATION`, which is `WHITE` in other axes.
 
     The acceleration is not summed up once more: where huge forces cancel, that would lose its digits.
     """

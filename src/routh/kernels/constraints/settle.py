@@ -170,7 +170,7 @@ def _newton(
     seed: int,
     best: Residuals,
 ) -> tuple[Residuals, int]:
-    """From the modes until the residual is below ``enough``.
+    """Newton steps from the modes until the residual is below ``enough``.
 
     ``best``: the residuals of what is kept so far. Those of what is kept then, and how many systems it took.
     With a ``seed`` draws decide, after a few systems, which rows may change what they do and what becomes of

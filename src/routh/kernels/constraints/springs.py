@@ -252,7 +252,7 @@ def _few(layout: Layout, own: Scratch, k: int) -> bool:
 
 @kernel
 def _one_sided(layout: Layout, own: Scratch, modes: Modes) -> bool:
-    """Without contacts: forces and wishes in ``(I + F^T F) x = F^T c``, refined; False as `_many`.
+    """Solve without contacts: forces and wishes in ``(I + F^T F) x = F^T c``, refined; False as `_many`.
 
     The sums over rows stay from one set of rows to the next, which differ in few.
     """
@@ -450,7 +450,7 @@ def _many(layout: Layout, own: Scratch, k: int, frictionless: bool) -> bool:
 
 @kernel
 def _run(layout: Layout, own: Scratch, begin: int, k: int) -> int:
-    """Where the acting rows end that are on the same velocities as ``begin``."""
+    """The end of the acting rows that are on the same velocities as ``begin``."""
     # reads layout.pattern, own.home
     p, end = layout.pattern[own.home[begin]], begin + 1
     while end < k and layout.pattern[own.home[end]] == p:

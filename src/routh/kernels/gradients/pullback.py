@@ -1,4 +1,4 @@
-"""From the bars of a problem in its own units to those of M, Jn, Jt, mu, v and restitution.
+"""Ways from the bars of a problem in its own units to those of M, Jn, Jt, mu, v and restitution.
 
 With ``root_i = (Jn_i M^-1 Jn_i^T)^-1/2`` and the speed ``(v^T M v)^1/2`` (`routh.problem.impact.Scaling`)
 and the scaled rows ``S = root J``, a path sees ``G = S U^T`` with ``U = S M^-1``, starts from ``S v / speed``
@@ -53,7 +53,7 @@ def frames_of(problems: Problems, rows: Rows) -> tuple[Frame, Array]:
 
 
 def raise_cotangents(given: Array, frames: Frame, inverse: Array) -> Cotangents:
-    """Of bars (rows, 1 or samples, k, nv) of the velocity after."""
+    """Cotangents raised from bars (rows, 1 or samples, k, nv) of the velocity after."""
     raised = given @ inverse[:, None]
     push = (raised @ np.swapaxes(frames.S, 1, 2)[:, None]) * frames.speed[:, None, None]
     size = np.sqrt(np.einsum("ksqr,ksqr->ksq", given, raised)) * frames.speed[:, :, None]

@@ -113,7 +113,7 @@ def back_through_corner(record: Record, k: int, own: ReverseWork, bar: float) ->
 
 @kernel
 def back_through_stage(record: Record, k: int, own: ReverseWork) -> None:
-    """Where a stage begins: the length at which it is cut is a share of the way to contact SETTER's zero."""
+    """Go back through a stage: its length when cut is a share of the way to contact SETTER's zero."""
     # reads own.of_change, own.of_stage, own.of_state, own.rows, record.c, record.change, record.set_share,
     #   record.setter
     # writes own.of_change, own.of_stage, own.of_state
@@ -204,7 +204,7 @@ def back_through_solves(record: Record, k: int, given: Given, own: ReverseWork) 
 
 @kernel
 def reverse(record: Record, given: Given, own: ReverseWork, curved: int | None) -> None:
-    """From the bar of the total impulse, `of_push`, to those of the start (`of_state`), G, mu and bounce.
+    """Go from the bar of the total impulse, `of_push`, to those of the start (`of_state`), G, mu and bounce.
 
     ``curved``: None where no piece is a curve.
     """
@@ -230,7 +230,7 @@ def clear_bars(own: ReverseWork) -> None:
 
 @kernel
 def back_from(record: Record, given: Given, own: ReverseWork, curved: int | None, last: int) -> None:
-    """From the bars after entry ``last`` to those before the first.
+    """Go from the bars after entry ``last`` to those before the first.
 
     Where a disturbance on the way would grow by GROWS, rounding and the error of the path decide the outcome,
     not the data: such a sample has no margin.

@@ -64,7 +64,7 @@ def find_rest(record: Record, given: Given) -> int:
 
 @kernel
 def write_aim(record: Record, k: int, given: Given, aim: Record) -> None:
-    """Into ``aim``, as rates, the impulse by which driven contacts before entry k would rest; no size yet.
+    """Write into ``aim``, as rates, the impulse by which driven contacts before k would rest; no size yet.
 
     A contact without slip whose friction is on its cone begins to slide, against it.
     """
@@ -111,7 +111,7 @@ def find_aim(record: Record, k: int, given: Given, own: ReverseWork) -> float:
 
 @kernel
 def back_through_impulse(given: Given, own: ReverseWork) -> None:
-    """From `of_rate`, of the aimed impulse, and `of_change`, of its effect, to G, mu and the state before."""
+    """Go from `of_rate`, of the aimed impulse, and `of_change`, of its effect, to G, mu and the state."""
     # reads own.lever, own.of_state; writes own.of_state; hands on given, own, own.aim
     back_through_rates(own.aim, 0, given, own)
     for a in range(len(own.of_state)):

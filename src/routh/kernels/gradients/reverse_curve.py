@@ -255,7 +255,7 @@ def pull_node(record: Record, k: int, given: Given, own: ReverseWork, j: int, we
 
 @kernel
 def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
-    """Where on the curve the variable x from 0 to 1 is, and how fast the place moves with it."""
+    """The place on the curve where the variable x from 0 to 1 is, and how fast the place moves with it."""
     # reads length, who
     length, way = record.length[k], record.who[k]
     if way == rec.FROM_ZERO:
@@ -269,7 +269,7 @@ def place(record: Record, k: int, span: float, x: float) -> tuple[float, float]:
 
 @kernel
 def find_span(record: Record, k: int) -> float:
-    """By how much the logarithm of a slip changes in the step, where it is the variable; else 0."""
+    """Amount by which the logarithm of a slip changes in the step, where it is the variable; else 0."""
     # reads role, who; hands on record
     if record.who[k] == rec.FROM_ZERO:
         return DECADES
@@ -443,7 +443,7 @@ def back_through_limit(record: Record, k: int, given: Given, own: ReverseWork, b
 
 @kernel
 def find_ends(record: Record, given: Given, own: ReverseWork) -> None:
-    """Where curves end, and with which rates."""
+    """Find where curves end, and with which rates."""
     # reads record.degree, record.event, record.total, record.who
     # writes record.who
     # hands on given, own, record

@@ -13,7 +13,7 @@ from routh.kernels.motion.runge_kutta import (
     DONE,
     ROUNDING,
     UNKNOWN,
-    Motion,
+    ModePath,
     advance,
     find_forces,
     interpolate,
@@ -24,7 +24,7 @@ ADVANCE, LOOK, SETTLE, GAP, RATE, MARGIN = range(6)  # requests
 MOST_CUTS = 200  # of an interval in which something vanishes
 
 
-class Seen(NamedTuple):
+class CourseLook(NamedTuple):
     """What is seen of a motion at n times."""
 
     state: Array  # (n, 2, nv) configuration and velocity
@@ -42,7 +42,7 @@ class Request(NamedTuple):
 
 
 @kernel
-def drive(motion: Motion, request: Request, seen: Seen) -> float:
+def drive(motion: ModePath, request: Request, seen: CourseLook) -> float:
     """Everything that Python asks of a motion, as one function, since then it is compiled once.
 
     DONE, FAILED or UNKNOWN for a step; DONE or UNKNOWN for looks; the time where something vanishes, or NaN.
@@ -60,7 +60,7 @@ def drive(motion: Motion, request: Request, seen: Seen) -> float:
 
 
 @kernel
-def _see(motion: Motion, t: float, n: int, settled: bool, seen: Seen) -> bool:
+def _see(motion: ModePath, t: float, n: int, settled: bool, seen: CourseLook) -> bool:
     """The motion at a time of the last step, number n; ``settled``: without drift, and it stands there.
 
     Before the first step the motion stands at its start. False where forces are not known.
@@ -95,7 +95,7 @@ def _see(motion: Motion, t: float, n: int, settled: bool, seen: Seen) -> bool:
 
 
 @kernel
-def _crossing(motion: Motion, request: Request, seen: Seen) -> float:
+def _crossing(motion: ModePath, request: Request, seen: CourseLook) -> float:
     """The time between two at which GAP, RATE or MARGIN of that number vanishes (Chandrupatla).
 
     Where it has the same sign at both the one where it is smaller; NaN where forces are not known.
@@ -132,8 +132,8 @@ def _crossing(motion: Motion, request: Request, seen: Seen) -> float:
 
 
 @kernel
-def _value(motion: Motion, request: Request, t: float, seen: Seen) -> float:
-    """Of what is to vanish, at a time; NaN where forces are not known."""
+def _value(motion: ModePath, request: Request, t: float, seen: CourseLook) -> float:
+    """Value of what is to vanish, at a time; NaN where forces are not known."""
     # reads request.number, request.what, seen.gap, seen.margin; hands on motion, seen
     if not _see(motion, t, 0, request.what == SETTLE, seen):
         return math.nan
@@ -143,7 +143,7 @@ def _value(motion: Motion, request: Request, t: float, seen: Seen) -> float:
 
 
 @kernel
-def _look(motion: Motion, v: Array, gap: Array, margin: Array) -> None:
+def _look(motion: ModePath, v: Array, gap: Array, margin: Array) -> None:
     """Gaps and rates of the free contacts, margins of the mode: see `ModeMotion.look`."""
     # reads found.force, found.residual, found.unit, mode.contacts, mode.does, mode.friction, place.gap
     # hands on place

@@ -366,7 +366,7 @@ def _columns(held: Held, found: Found) -> int:
     return k
 
 
-class Room(NamedTuple):
+class CorrectionRoom(NamedTuple):
     """Scratch of `correct` for k rows."""
 
     A: Array  # (k, k)
@@ -376,13 +376,13 @@ class Room(NamedTuple):
     x: Array  # (k,)
 
 
-def make_room(k: int, nv: int) -> Room:
+def make_room(k: int, nv: int) -> CorrectionRoom:
     """Room for k rows."""
-    return Room(*(np.zeros(shape) for shape in ((k, k), (k, k), (k, nv), (k,), (k,))))
+    return CorrectionRoom(*(np.zeros(shape) for shape in ((k, k), (k, k), (k, nv), (k,), (k,))))
 
 
 @kernel
-def correct(inverse_mass: Array, rows: Array, values: Array, room: Room, moved: Array) -> None:
+def correct(inverse_mass: Array, rows: Array, values: Array, room: CorrectionRoom, moved: Array) -> None:
     """Take the smallest x with ``rows x = values``, in the metric of mass, from moved (nv,).
 
     By least squares where the rows (k, nv) depend on each other.
@@ -490,5 +490,5 @@ def _move(mode: ModeArrays, place: Place, found: Found, moved: Array, rows: int,
         found.wanted[a] = place.gap[contact] if gaps else velocity(place, 2 * contact + at % 2, moved)
         for i in range(len(moved)):
             found.rows[a, i] = place.J[2 * contact + at % 2, i]
-    room = Room(found.used, found.inverse, found.response, found.right, found.unknowns)
+    room = CorrectionRoom(found.used, found.inverse, found.response, found.right, found.unknowns)
     correct(place.inverse, found.rows[:rows], found.wanted, room, moved)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from routh.models.planar.kinematics import PlanarArrays
 
 DONE, FAILED, UNKNOWN = 0, 1, 2
-BEFORE, NOW, NEXT, END, LONGEST, RTOL, ATOL = range(7)  # of `Motion.clock`: times and steps in s, tolerances
+BEFORE, NOW, NEXT, END, LONGEST, RTOL, ATOL = range(7)  # of `ModePath.clock`: times, steps, tolerances
 STAGES, ALL_STAGES, POWERS = 12, 16, 7
 # rows of a tableau (22, 16): stages (12: the end of the step), weights of two errors, four of dense output
 FIFTH, THIRD, DENSE, TABLEAU_ROWS = 16, 17, 18, 22
@@ -54,7 +54,7 @@ class Short(NamedTuple):
     height: Array  # (3, nc) m, gaps less what the first normals say of the way
 
 
-class Motion(NamedTuple):
+class ModePath(NamedTuple):
     """A motion under way: ``y = [q, v, impulses of the mode's contacts]``, N numbers.
 
     Of a planar mechanism, or of any model over a ``short`` step: then model, mode and place are None, q is
@@ -78,7 +78,7 @@ class Motion(NamedTuple):
 
 
 @kernel
-def advance(motion: Motion) -> int:
+def advance(motion: ModePath) -> int:
     """One step, with its dense output."""
     # reads clock; writes clock; hands on motion
     clock = motion.clock
@@ -111,7 +111,7 @@ def advance(motion: Motion) -> int:
 
 
 @kernel
-def write_slope(motion: Motion, y: Array, slope: Array) -> None:
+def write_slope(motion: ModePath, y: Array, slope: Array) -> None:
     """``dy/dt`` under forces that were found, HP23 (9) and (10)."""
     # reads found.acceleration, found.force, short.length
     found, short = motion.found, motion.short
@@ -126,7 +126,7 @@ def write_slope(motion: Motion, y: Array, slope: Array) -> None:
 
 
 @kernel
-def find_forces(motion: Motion, q: Array, v: Array) -> bool:
+def find_forces(motion: ModePath, q: Array, v: Array) -> bool:
     """Place and forces of a planar mechanism at a state; False where they are not known."""
     # hands on found, mode, model, place
     place = motion.place
@@ -152,12 +152,12 @@ def _mix(told: Array, x: float, mixed: Array) -> None:
 
 @kernel
 def parabola(x: float, first: float, middle: float, last: float) -> float:
-    """Through three values at 0, 1/2 and 1."""
+    """The parabola through three values at 0, 1/2 and 1."""
     return (1.0 - 2.0 * x) * (1.0 - x) * first + 4.0 * x * (1.0 - x) * middle + x * (2.0 * x - 1.0) * last
 
 
 @kernel
-def _slope(motion: Motion, y: Array, slope: Array) -> bool:
+def _slope(motion: ModePath, y: Array, slope: Array) -> bool:
     """``dy/dt``, HP23 (9) and (10); False where forces are not known."""
     # reads found.acceleration; hands on found, motion, short
     short = motion.short
@@ -171,7 +171,7 @@ def _slope(motion: Motion, y: Array, slope: Array) -> bool:
 
 
 @kernel
-def _weigh(motion: Motion, row: int, end: int, total: Array) -> None:
+def _weigh(motion: ModePath, row: int, end: int, total: Array) -> None:
     """The sum of the first stages with the weights of a row of the tableau, many of which are zero."""
     # reads stages, tableau
     for i in range(len(total)):
@@ -183,7 +183,7 @@ def _weigh(motion: Motion, row: int, end: int, total: Array) -> None:
 
 
 @kernel
-def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
+def _stages(motion: ModePath, h: float, first: int, end: int) -> bool:
     """Slopes of the stages first to end - 1; stage 12 is the end of the step, which becomes TRIED."""
     # reads slope, way, y; writes stages, tried, way; hands on motion
     N = len(motion.y)
@@ -202,14 +202,14 @@ def _stages(motion: Motion, h: float, first: int, end: int) -> bool:
 
 
 @kernel
-def _atol(motion: Motion, i: int) -> float:
+def _atol(motion: ModePath, i: int) -> float:
     """The absolute tolerance of a number of y."""
     # reads clock, found.acceleration
     return motion.clock[ATOL] * (1.0 if i < 2 * len(motion.found.acceleration) else FEW_DIGITS)
 
 
 @kernel
-def _error(motion: Motion, h: float) -> float:
+def _error(motion: ModePath, h: float) -> float:
     """The error of a step over what is allowed: one is the limit."""
     # reads clock, stages, tableau, tried, y; hands on motion
     tableau, clock = motion.tableau, motion.clock
@@ -230,7 +230,7 @@ def _error(motion: Motion, h: float) -> float:
 
 
 @kernel
-def _dense(motion: Motion, h: float) -> None:
+def _dense(motion: ModePath, h: float) -> None:
     """The polynomial of the step; y and slope move to its end."""
     # reads dense, stages, tried, y; writes begun, dense, slope, y; hands on motion
     N = len(motion.y)
@@ -248,7 +248,7 @@ def _dense(motion: Motion, h: float) -> None:
 
 
 @kernel
-def interpolate(motion: Motion, t: float, y: Array) -> None:
+def interpolate(motion: ModePath, t: float, y: Array) -> None:
     """The state at a time of the last step; where it stands, before the first."""
     # reads begun, clock, dense
     clock = motion.clock
@@ -263,7 +263,7 @@ def interpolate(motion: Motion, t: float, y: Array) -> None:
 
 
 @kernel
-def _initial_step(motion: Motion) -> bool:
+def _initial_step(motion: ModePath) -> bool:
     """A first step by the sizes of y, its slope and that slope's change (Hairer, Norsett, Wanner, II.4)."""
     # reads clock, slope, stages, way, y; writes clock, stages, way; hands on motion
     clock = motion.clock

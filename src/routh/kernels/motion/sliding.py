@@ -25,7 +25,7 @@ from routh.kernels.motion.runge_kutta import (
     NOW,
     POWERS,
     UNKNOWN,
-    Motion,
+    ModePath,
     advance,
     find_short_forces,
     interpolate,
@@ -56,7 +56,7 @@ class Parts(NamedTuple):
 
 
 @kernel
-def slide(motion: Motion, parts: Parts) -> int:
+def slide(motion: ModePath, parts: Parts) -> int:
     """Follow a short step until it ends, or slip stops or turns, or the mode no longer holds."""
     # reads motion.begun, motion.clock, motion.dense, motion.short.held.mu, motion.short.held.straight,
     #   motion.short.held.way, motion.y, parts.length, parts.t
@@ -94,14 +94,14 @@ def slide(motion: Motion, parts: Parts) -> int:
 
 
 @kernel
-def slide_then(motion: Motion, parts: Parts) -> None:
+def slide_then(motion: ModePath, parts: Parts) -> None:
     """The same, its answer in the parts."""
     # writes parts.number; hands on motion, parts
     parts.number[3] = slide(motion, parts)
 
 
 @kernel
-def _ends(motion: Motion, parts: Parts, k: int) -> bool:
+def _ends(motion: ModePath, parts: Parts, k: int) -> bool:
     """Whether the step ends with part k; directions of slip are those at its end."""
     # reads motion.clock, motion.found.force, motion.found.unit, motion.found.way, motion.short.held.mu,
     #   motion.short.held.sticks, motion.short.now, motion.short.slowest, motion.y, parts.number, parts.t,
@@ -150,7 +150,7 @@ def _ends(motion: Motion, parts: Parts, k: int) -> bool:
 
 
 @kernel
-def _begins(motion: Motion) -> float:
+def _begins(motion: ModePath) -> float:
     """Slip without a direction of its own keeps its line; a time, s, in which it remains so slow, or 0.
 
     Were its direction that of such slip, errors across it of 1e-13 m/s would turn friction by 1e-4.
@@ -186,7 +186,7 @@ def _begins(motion: Motion) -> float:
 
 
 @kernel
-def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
+def _fades(motion: ModePath, i: int, v: Array) -> tuple[bool, bool]:
     """Whether slip i slows down and is none already; whether it stops so soon that it keeps to its line.
 
     With the acceleration a the slip s ends after |s| / |a|. By then the part of a across the slip, and what a
@@ -218,7 +218,7 @@ def _fades(motion: Motion, i: int, v: Array) -> tuple[bool, bool]:
 
 
 @kernel
-def _along(motion: Motion, i: int, v: Array) -> float:
+def _along(motion: ModePath, i: int, v: Array) -> float:
     """Speed of slip along the way that it had where the part began, from the rows last found."""
     # reads found.rows, found.way, short.held.way
     short, found = motion.short, motion.found
@@ -233,7 +233,7 @@ def _along(motion: Motion, i: int, v: Array) -> float:
 
 
 @kernel
-def _stop(motion: Motion, i: int) -> float:
+def _stop(motion: ModePath, i: int) -> float:
     """The time within the last part at which slip i stops (Illinois)."""
     # reads clock, found.acceleration, y; writes y; hands on found, motion, short
     clock, short, nv = motion.clock, motion.short, len(motion.found.acceleration)
@@ -261,7 +261,7 @@ def _stop(motion: Motion, i: int) -> float:
 
 
 @kernel
-def look_at(motion: Motion, parts: Parts, t: float) -> None:
+def look_at(motion: ModePath, parts: Parts, t: float) -> None:
     """The state at a time of the step is ``way``, with its forces."""
     # reads motion.short.held.mu, motion.short.held.way, motion.way, parts.begun, parts.dense, parts.length,
     #   parts.number, parts.straight, parts.t, parts.way
@@ -287,7 +287,7 @@ def look_at(motion: Motion, parts: Parts, t: float) -> None:
 
 
 @kernel
-def look_then(motion: Motion, parts: Parts, t: Array) -> None:
+def look_then(motion: ModePath, parts: Parts, t: Array) -> None:
     """The same at a time that stands in an array (1,)."""
     # hands on motion, parts
     look_at(motion, parts, t[0])
@@ -305,7 +305,7 @@ class Sights(NamedTuple):
 
 
 @kernel
-def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
+def see(motion: ModePath, parts: Parts, settled: bool, seen: Sights) -> None:
     """Look at the step at some times; ``settled``: without drift, so that closed contacts are closed."""
     # reads motion.found.acceleration, motion.found.force, motion.short.normals, motion.way, seen.gap,
     #   seen.margin, seen.t, seen.y
@@ -334,8 +334,8 @@ def see(motion: Motion, parts: Parts, settled: bool, seen: Sights) -> None:
 
 
 @kernel
-def _gap(motion: Motion, contact: int, x: float, moved: Array) -> float:
-    """Of one contact, m, after a way (nv,), at the share x of the step."""
+def _gap(motion: ModePath, contact: int, x: float, moved: Array) -> float:
+    """Gap of one contact, m, after a way (nv,), at the share x of the step."""
     # reads short.height, short.normals
     short = motion.short
     if short is None:
@@ -347,7 +347,7 @@ def _gap(motion: Motion, contact: int, x: float, moved: Array) -> float:
 
 
 @kernel
-def _without_drift(motion: Motion, x: float) -> None:
+def _without_drift(motion: ModePath, x: float) -> None:
     """Way and velocity moved onto the closed contacts, as little as mass allows, and the forces there.
 
     Friction stays against slip as it was: what is moved is more than all of it where slip stops.
@@ -388,7 +388,7 @@ def _without_drift(motion: Motion, x: float) -> None:
 
 
 @kernel
-def mark(motion: Motion, parts: Parts, mass: Array, share: float, least: float, times: Array) -> int:
+def mark(motion: ModePath, parts: Parts, mass: Array, share: float, least: float, times: Array) -> int:
     """Times at which the step is to be sampled, so that a cubic between them tells velocities; their number.
 
     In the middle of an interval its acceleration is that at its velocity up to the ``share`` of the one

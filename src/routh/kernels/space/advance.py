@@ -82,7 +82,7 @@ def keep_books(work: SpaceWork, nc: int, books: int, straight: bool) -> None:
 
 @kernel
 def outside_cone(work: SpaceWork, i: int, n: float, f0: float, f1: float) -> float:
-    """By how much the impulse of contact i is outside its cone: the speed that the excess gives the body.
+    """Amount by which the impulse of contact i is outside its cone: the speed that the excess gives the body.
 
     An excess of impulse says little: where friction acts on a thousand times the mass that the normal does, a
     slip of rounding needs a large one.

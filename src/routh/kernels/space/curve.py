@@ -108,7 +108,7 @@ def turning_of_others(work: SpaceWork, m: int, i: int) -> float:
 
 @kernel
 def turned_aside(length: float, closing: float, aside: float, yields: float) -> float:
-    """By how much a slip that goes straight on misses zero; ``yields``: at which rate it turns back."""
+    """Amount by which a slip that goes straight on misses zero; ``yields``: at which rate it turns back."""
     if not closing > 0.0:  # it may go far: only the direction itself is good enough
         return aside / max(yields - closing, 1e-300)
     if yields > 2.0 * closing:

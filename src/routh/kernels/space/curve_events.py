@@ -49,7 +49,7 @@ Three = tuple[float, float, float]
 
 @kernel
 def highest_power(work: SpaceWork) -> int:
-    """Of the step's series; rates have one less."""
+    """Highest power of the step's series; rates have one less."""
     # reads course
     return int(work.course[HIGHEST])
 
@@ -147,7 +147,7 @@ def look(work: SpaceWork, nc: int, m: int, books: Books, at: float) -> tuple[flo
 
 @kernel
 def cone_excess(work: SpaceWork, i: int) -> float:
-    """By which share of its cone's radius the friction `rate` of contact i is outside."""
+    """Share of its cone's radius by which the friction `rate` of contact i is outside."""
     # reads mu, rate
     at = 3 * i
     friction = math.sqrt(work.rate[at + 1] ** 2 + work.rate[at + 2] ** 2)
@@ -195,7 +195,7 @@ def write_value(work: SpaceWork, nc: int, m: int, books: Books, kind: int, who: 
 
 @kernel
 def find_root(powers: Array, high: float, degree: int) -> float:
-    """Where a power series that is positive at ``high`` crosses zero: Newton between brackets.
+    """Find where a power series that is positive at ``high`` crosses zero: Newton between brackets.
 
     A velocity that is rounding all along may not be: then ``high`` is its zero as well as any other place.
     """
@@ -234,7 +234,7 @@ def excess_at(work: SpaceWork, i: int, at: float) -> float:
 
 @kernel
 def leaves_cone(work: SpaceWork, who: int, high: float) -> float:
-    """Where the friction that keeps a contact sticking leaves its cone, before ``high``."""
+    """Find where the friction that keeps a contact sticking leaves its cone, before ``high``."""
     # hands on work
     bracket = 0.0, excess_at(work, who, 0.0), high, excess_at(work, who, high), 0
     if not bracket[1] < 0.0:
@@ -334,7 +334,7 @@ def only_slows(work: SpaceWork, i: int) -> bool:
 
 @kernel
 def peak_of(first: float, middle: float, last: float) -> float:
-    """Where the parabola through three points of a step is highest if it is above 0 there; inf: nowhere."""
+    """The place where a parabola through three points of a step is highest and above 0; inf: nowhere."""
     bend = 2.0 * (first - 2.0 * middle + last)
     rise = 4.0 * middle - 3.0 * first - last
     if last > -math.inf and bend < 0.0 and 0.0 < rise < -2.0 * bend and rise * rise > 4.0 * first * bend:
@@ -344,7 +344,7 @@ def peak_of(first: float, middle: float, last: float) -> float:
 
 @kernel
 def turning_point(work: SpaceWork, nc: int) -> float:
-    """Where in the step a contact may have turned around and back, as a share of it; 0 where none has.
+    """The share of the step after which a contact may have turned around and back; 0 where none has.
 
     By the parabola through a contact's normal velocity at the beginning, the middle and the end.
     """
@@ -359,7 +359,7 @@ def turning_point(work: SpaceWork, nc: int) -> float:
 def first_event(
     work: SpaceWork, nc: int, m: int, books: Books, h: float, single: bool
 ) -> tuple[float, int, int]:
-    """Where the step of length h ends, why (GO_ON: no event), and whose event it is; `trial` belongs to it.
+    """Find where the step of length h ends, why (GO_ON: no event), and by whom; `trial` belongs to it.
 
     ``single``: one driven contact pushes. If it slows down in every direction of slip, it never turns back.
     """

@@ -63,7 +63,7 @@ def draw_roles(work: SpaceWork, nc: int, rates: int, custom: Custom, key: np.uin
 
 @kernel
 def choose_one(work: SpaceWork, nc: int, key: np.uint64) -> None:
-    """Of the driven contacts the one with the smallest number of its own: a contact more changes nothing."""
+    """Choose the driven contact with the smallest number of its own: a contact more changes nothing."""
     # reads role; writes role, weight
     chosen, lowest = -1, 2.0
     for i in range(nc):
