@@ -36,10 +36,9 @@ UNEVENNESS = 2e-3
 #: hexapod, which was not looked at for it, at most 16 % above, 27 to 58 % below.
 SOFT = 0.3
 
-#: Worst ratio of the set from which on later impacts can decide. Measured by ``benchmarks/tipping.py
-#: tilted``: of states tilted by 0.25 to 8 degrees whose last foot closed after the window none below this
-#: tipped.
-LATER = 0.5
+#: On level ground later impacts can decide where the last contact closes after so many windows and the worst
+#: ratio of the set is at least so large. Measured by ``benchmarks/tipping.py tilted``.
+LATE, LATER = 2.0, 0.5
 
 STIFF, SOFTER, TILTED, UNKNOWN = "stiff", "soft", "tilted", "unknown"
 

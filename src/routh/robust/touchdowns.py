@@ -25,6 +25,7 @@ from routh.bounds import EnergyBound
 from routh.models.landings import Touchdown
 from routh.models.regime import (
     CRITICALLY_DAMPED,
+    LATE,
     LATER,
     TILTED,
     UNEVENNESS,
@@ -83,10 +84,13 @@ class Tipping(Drawable, Tabular):
         """Whether the set of outcomes is the right model here.
 
         It is not "tilted", however late its last foot closes, where energy proves the answer or the worst
-        outcome is far from turning it over.
+        outcome is far from turning it over; nor where that foot is late by less than a window.
         """
-        far = self.support.level and self.ratio < LATER  # as measured on level ground
-        return self.down.regime(self.window, self.unevenness, self.lasting, decided=far or self._has_proof)
+        last = self.down.closing()[self.down.carrying].max(initial=0.0)
+        decided = self.support.level and (self.ratio < LATER or last <= LATE * self.window)  # as measured
+        return self.down.regime(
+            self.window, self.unevenness, self.lasting, decided=decided or self._has_proof
+        )
 
     @property
     def _has_proof(self) -> bool:
