@@ -421,11 +421,13 @@ def tilted(given: argparse.Namespace) -> None:
         those = (late >= low) & (late < high)
         table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum(),
                   (those & dangerous & (ratio <= 1.0)).sum())  # fmt: skip
-    print("\nof those after one window, by the worst ratio\n")
-    table = Table({"ratio": "<14", "states": "d", "missed": "d"})
-    for low, high in pairwise(RATIOS):
-        those = (late > 1.0) & (ratio >= low) & (ratio < high)
-        table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum())
+    print("\nmissed, of the states of this worst ratio\n")
+    columns = [f"{low:g} to {high:g}" for low, high in pairwise(RATIOS)]
+    table = Table({"last foot, windows": "<14", **dict.fromkeys(columns, "<10")})
+    for low, high in pairwise(LATE):
+        rows = (late >= low) & (late < high)
+        cells = [rows & (ratio >= least) & (ratio < most) for least, most in pairwise(RATIOS)]
+        table.row(f"{low:g} to {high:g}", *(f"{(c & dangerous).sum()} of {c.sum()}" for c in cells))
 
 
 def draws(given: argparse.Namespace, most: int = 16384, seeds: int = 2) -> None:

@@ -120,7 +120,7 @@ class SpringRows:
     tangents: Array | None = None  # (n, nt, nv), of "contacts"
 
 
-class Lookout(Protocol):
+class ContactWatch(Protocol):
     """Looks for contacts by other means than a model's gaps."""
 
     deepest: str  # the two that overlapped most in what was looked at last
@@ -130,10 +130,10 @@ class Lookout(Protocol):
 
 
 @runtime_checkable
-class ModelWithLookout(Protocol):
+class WatchedModel(Protocol):
     """A `Model` whose gaps may not show every contact of its shapes."""
 
-    def watch(self) -> Lookout | None:
+    def watch(self) -> ContactWatch | None:
         """What shows the others; None where there are none."""
 
 

@@ -84,13 +84,12 @@ class Tipping(Drawable, Tabular):
         """Whether the set of outcomes is the right model here.
 
         It is not "tilted", however late its last foot closes, where energy proves the answer or the worst
-        outcome is far from turning it over; nor where that foot is late by less than a window.
+        outcome is far from turning it over: the farther, the later that foot.
         """
         last = self.down.closing()[self.down.carrying].max(initial=0.0)
-        decided = self.support.level and (self.ratio < LATER or last <= LATE * self.window)  # as measured
-        return self.down.regime(
-            self.window, self.unevenness, self.lasting, decided=decided or self._has_proof
-        )
+        limit = LATER[int(last > LATE * self.window)]  # as measured on level ground
+        decided = self._has_proof or (self.support.level and self.ratio < limit)
+        return self.down.regime(self.window, self.unevenness, self.lasting, decided=decided)
 
     @property
     def _has_proof(self) -> bool:

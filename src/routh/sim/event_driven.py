@@ -19,7 +19,7 @@ from routh.base import tolerances
 from routh.base.status import StateError, Status
 from routh.base.validation import Array, integer, real
 from routh.laws import ImpactLaw, ImpactResult, SetValued, Simultaneous
-from routh.models.base import Lookout, Model, ModelWithLookout, SpringyModel, State
+from routh.models.base import ContactWatch, Model, SpringyModel, State, WatchedModel
 from routh.models.robots.wrapping import as_model, start_of
 from routh.models.simultaneity import Simultaneity
 from routh.problem.friction import ContactMode
@@ -185,7 +185,7 @@ class Run:
         self.events = self.at_once = 0
         self.patience = Patience(_NOWHERE * (settings.end - state.t), _PER_EVENT * settings.max_events)
         self.stopped = False
-        self.watch = mechanism.model.watch() if isinstance(mechanism.model, ModelWithLookout) else None
+        self.watch = mechanism.model.watch() if isinstance(mechanism.model, WatchedModel) else None
         self.looked = 0  # at so many samples
         self.parted = settings.number == 0  # from the other futures
 
@@ -202,7 +202,7 @@ class Run:
                 self._look_again(self.watch)
         return self.record.trajectory()
 
-    def _look_again(self, watch: Lookout) -> None:
+    def _look_again(self, watch: ContactWatch) -> None:
         """Stop where bodies have moved into each other in points that are no contacts of the model."""
         for t, q in zip(self.record.t[self.looked :], self.record.q[self.looked :], strict=True):
             overlap = watch.at(q, self.mechanism.model.gaps(q))[0]
