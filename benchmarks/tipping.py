@@ -396,7 +396,7 @@ def tilted(given: argparse.Namespace) -> None:
     def make() -> dict[str, list]:
         model, varied, rng = body.model(), body.model(), np.random.default_rng(1)
         found: dict[str, list] = {"q": [], "v": [], "own": []}
-        for degrees in np.repeat(TILTS, given.states):
+        for degrees in np.repeat(given.degrees, given.states):
             q, v = body.state(rng, model)
             way, half = rng.uniform(-np.pi, np.pi), 0.5 * np.radians(degrees)
             q[3:7] = [np.cos(half), np.sin(half) * np.cos(way), np.sin(half) * np.sin(way), 0.0]
@@ -410,7 +410,8 @@ def tilted(given: argparse.Namespace) -> None:
             found["own"].append([tips(body, vary(body, varied, rng, NOISES[0]), q, v) for _ in runs])
         return found
 
-    data = kept(given.cache / f"{body.name}-{given.states}-{given.runs}.npz", make)
+    tilts = "-".join(f"{degrees:g}" for degrees in given.degrees)
+    data = kept(given.cache / f"{body.name}-{tilts}-{given.states}-{given.runs}.npz", make)
     answers = scored(body, data, n=256)
     dangerous, ratio = data["own"].mean(axis=1) > DANGEROUS, answers.ratio
     late = np.array([one.regime.closing / one.regime.window for one in answers.found])
@@ -419,11 +420,13 @@ def tilted(given: argparse.Namespace) -> None:
         those = (late >= low) & (late < high)
         table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum(),
                   (those & dangerous & (ratio <= 1.0)).sum())  # fmt: skip
-    print("\nof those after one window, by the worst ratio\n")
-    table = Table({"ratio": "<14", "states": "d", "missed": "d"})
-    for low, high in pairwise(RATIOS):
-        those = (late > 1.0) & (ratio >= low) & (ratio < high)
-        table.row(f"{low:g} to {high:g}", those.sum(), (those & dangerous).sum())
+    print("\nmissed, of the states of this worst ratio\n")
+    columns = [f"{low:g} to {high:g}" for low, high in pairwise(RATIOS)]
+    table = Table({"last foot, windows": "<14", **dict.fromkeys(columns, "<10")})
+    for low, high in pairwise(LATE):
+        rows = (late >= low) & (late < high)
+        cells = [rows & (ratio >= least) & (ratio < most) for least, most in pairwise(RATIOS)]
+        table.row(f"{low:g} to {high:g}", *(f"{(c & dangerous).sum()} of {c.sum()}" for c in cells))
 
 
 def draws(given: argparse.Namespace, most: int = 16384, seeds: int = 2) -> None:
@@ -470,7 +473,8 @@ def main() -> None:
     parser = command_line(__doc__, lander, parcel, hexapod, legs, soft, tilt, tilted, draws, time)
     parser.add_argument("--states", type=int, default=90)
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--body", choices=BODIES, default="lander", help="of soft")
+    parser.add_argument("--body", choices=BODIES, default="lander", help="of soft and tilted")
+    parser.add_argument("--degrees", type=float, nargs="+", default=TILTS, help="of tilted")
     parser.add_argument("--cache", type=Path, default=Path("build/tipping"))
     run_part(parser)
 

@@ -5,11 +5,22 @@ import os
 import subprocess
 import sys
 import types
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from routh.compiling import announced_to, c_function, compiled, distinct, interpreted, kernel, native, vectors
+from routh.compiling import (
+    announced_to,
+    bound,
+    c_function,
+    compiled,
+    distinct,
+    interpreted,
+    kernel,
+    native,
+    vectors,
+)
 from routh.compiling.program import Program
 
 
@@ -154,3 +165,17 @@ def test_loops_become_vectors_where_a_mark_says_so():
         text = program.text().replace("define internal", "define")
         made = native.optimised(f"{text}\n{door}", native._machine(), 1, vectors=program.vectors)
         assert ("x double>" in str(made)) == wanted
+
+
+class _Spot(NamedTuple):
+    bound: np.ndarray
+
+
+def _first_of(spot):
+    return spot.bound[0]
+
+
+def test_what_an_attribute_is_called_is_no_function_that_is_called():
+    # `bound`, of the compiler, stands around the kernel, and in itself calls what has its name
+    assert interpreted(kernel(_first_of))(_Spot(VALUES)) == 1.0
+    assert interpreted(_first_of).__globals__["bound"] is bound

@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import routh
-from problems import rational_block, with_simple_delassus
+from problems import planar_body, rational_block, with_simple_delassus
 from routh import systems
 from routh.base.status import CapacityError, Status
-from routh.exact.build import whole_set
+from routh.exact.automaton import automaton
+from routh.exact.build import ETA, in_rationals, whole_set
 from routh.exact.checker import check_member, verify_invariance
 from routh.exact.polytopes import PolytopeUnion, distance_to_hull, largest_distance, polytope
 from routh.exact.rational import RationalProblem, friction_directions
+from routh.exact.reach import Budget, Reach
 
 pytest.importorskip("ppl")
 
@@ -274,3 +276,31 @@ def test_support_project_and_distance():
     square = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     assert distance_to_hull(square, np.array([2.0, 2.0])) == pytest.approx(2**0.5)
     assert distance_to_hull(square, np.array([0.5, -3.0])) == pytest.approx(3.0)
+
+
+class _Ends(Budget):
+    over = False
+
+    def spent(self, pieces):
+        return self.over
+
+
+def test_a_set_whose_time_ends_while_what_was_put_off_waits_is_not_called_complete(monkeypatch):
+    rational, _, _ = in_rationals(planar_body(np.random.default_rng(24), 3), ETA)
+    auto = automaton(rational)
+    whole = Reach(auto)
+    assert whole.run(_Ends(60.0, 5000))
+    assert whole.complete
+    second_look = Reach._second_look
+    looks = []
+
+    def late(reach, budget):
+        looks.append(len(reach.left_out))
+        budget.over = True
+        return second_look(reach, budget)
+
+    monkeypatch.setattr(Reach, "_second_look", late)
+    short = Reach(auto)
+    assert not short.run(_Ends(60.0, 5000))
+    assert not short.complete
+    assert looks[0] > 0  # something was put off

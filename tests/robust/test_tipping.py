@@ -195,6 +195,12 @@ def test_regimes():
     assert fast.regime.kind == "tilted"
     assert fast.evidence in ("sampled", "outcome")
     assert late.regime.closing > fast.regime.closing > fast.regime.window
+    q[3:5] = np.cos(0.015), np.sin(0.015)  # 0.03 rad: within four windows
+    q[2] -= 0.0041
+    soon = tipping(lander(), q, 1.5 * v)
+    assert soon.regime.window < soon.regime.closing < 4.0 * soon.regime.window
+    assert soon.ratio > 0.5
+    assert soon.verdict == "go"
     assert tipping(lander(), *flat(), stiffness=1e5).regime.duration == pytest.approx(
         np.pi * np.sqrt(MASS / 4 / 1e5)
     )

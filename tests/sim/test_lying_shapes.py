@@ -82,3 +82,17 @@ def test_a_motion_that_leads_nowhere_ends_by_counts(monkeypatch):
     motion = routh.simulate(block.model, block.state, duration=1.0)
     assert motion.status[-1] == Status.INCOMPLETE
     assert "led no further" in motion.events[-1].data["reason"]
+
+
+def test_edges_that_cross_are_refused_by_name():
+    """Two beams on their edges: no corner of one meets the other."""
+    beam = '<body pos="0 0 {}"><freejoint/><geom name="{}" type="box" size="{}" euler="{}" mass="1"/></body>'
+    low = beam.format(0.1415, "low", ".5 .1 .1", "45 0 0")
+    model, state = started(FLAT + low + beam.format(0.426, "high", ".1 .5 .1", "0 45 0"), 0.0)
+    motion = routh.simulate(model, state, duration=0.1)
+    assert not motion.ok
+    assert motion.status[-1] == Status.REFUSED
+    assert "low and high overlap by" in motion.events[-1].data["reason"]
+    apart = routh.simulate(model, state, duration=0.01)
+    assert apart.ok
+    assert verify(model, apart).ok

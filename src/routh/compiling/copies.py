@@ -42,12 +42,18 @@ def rebuilt(function: Foreign, make: Callable[[Foreign], Foreign], made: dict[Fo
     plain: Foreign = getattr(function, "py_func", function)
     if plain not in made:
         names = dict(plain.__globals__)
-        names |= {name: copied(names[name]) for name in plain.__code__.co_names if name in names}
+        names |= {name: copied(names[name]) for name in _globals_of(plain) if name in names}
         inside = [(cell, copied(cell.cell_contents)) for cell in plain.__closure__ or ()]
         cells = [cell if one is cell.cell_contents else types.CellType(one) for cell, one in inside]
         copy = types.FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, tuple(cells))
         made[plain] = make(functools.update_wrapper(copy, plain))
     return made[plain]
+
+
+def _globals_of(function: Plain) -> set[str]:
+    """Names that it looks up around it; ``co_names`` has those of attributes besides."""
+    steps = dis.get_instructions(function)
+    return {step.argval for step in steps if step.opname == "LOAD_GLOBAL"}
 
 
 class Interpreted:

@@ -216,12 +216,14 @@ class Reach:
         queue = self._begin()
         if not self._explore(queue, budget, most):
             return False
-        self.complete = True
-        most, half = 2 * self.explored, budget.half
+        most = 2 * self.explored
         for _ in range(_SECOND_LOOKS):
-            queue = self._second_look(half)
-            if not queue or not self._explore(queue, half, most):
+            if not self.left_out:
                 break
+            queue = self._second_look(budget)
+            if self.left_out or not self._explore(queue, budget, most):
+                return False
+        self.complete = True
         return True
 
     def _explore(self, queue: Queue, budget: Budget, most: float) -> bool:
@@ -259,11 +261,9 @@ class Reach:
 
     def _second_look(self, budget: Budget) -> Queue:
         """Pieces that were left out because they add almost nothing: what follows them may be large."""
-        left_out, self.left_out = self.left_out, []
         queue: Queue = []
-        for piece, cell in left_out:
-            if budget.spent(self.stored):
-                break
+        while self.left_out and not budget.spent(self.stored):
+            piece, cell = self.left_out.pop(0)
             if not any(old.poly.contains(piece.poly) for old in cell.pieces):
                 self._store(merged(piece, cell.pieces, self.ppl), cell, queue)
         return queue

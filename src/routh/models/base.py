@@ -120,6 +120,23 @@ class SpringRows:
     tangents: Array | None = None  # (n, nt, nv), of "contacts"
 
 
+class ContactWatch(Protocol):
+    """Looks for contacts by other means than a model's gaps."""
+
+    deepest: str  # the two that overlapped most in what was looked at last
+
+    def at(self, q: Array, gaps: Array) -> tuple[float, float]:
+        """The deepest overlap (m) that the gaps (nc,) do not show, and how friction differs."""
+
+
+@runtime_checkable
+class WatchedModel(Protocol):
+    """A `Model` whose gaps may not show every contact of its shapes."""
+
+    def watch(self) -> ContactWatch | None:
+        """What shows the others; None where there are none."""
+
+
 @runtime_checkable
 class SpringyModel(Protocol):
     """A `Model` with spring-dampers of its own, which `routh.step_through` solves for."""

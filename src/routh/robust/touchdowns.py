@@ -25,6 +25,7 @@ from routh.bounds import EnergyBound
 from routh.models.landings import Touchdown
 from routh.models.regime import (
     CRITICALLY_DAMPED,
+    LATE,
     LATER,
     TILTED,
     UNEVENNESS,
@@ -84,10 +85,12 @@ class Tipping(Drawable, Tabular):
         """Whether the set of outcomes is the right model here.
 
         It is not "tilted", however late its last foot closes, where energy proves the answer or the worst
-        outcome is far from turning it over.
+        outcome is far from turning it over: the farther, the later that foot.
         """
-        far = self.support.level and self.ratio < LATER  # as measured on level ground
-        return self.down.regime(self.window, self.unevenness, self.lasting, decided=far or self._has_proof)
+        last = self.down.closing()[self.down.carrying].max(initial=0.0)
+        limit = LATER[int(last > LATE * self.window)]  # as measured on level ground
+        decided = self._has_proof or (self.support.level and self.ratio < limit)
+        return self.down.regime(self.window, self.unevenness, self.lasting, decided=decided)
 
     @property
     def _has_proof(self) -> bool:

@@ -19,7 +19,7 @@ from routh.base import tolerances
 from routh.base.status import StateError, Status
 from routh.base.validation import Array, integer, real
 from routh.laws import ImpactLaw, ImpactResult, SetValued, Simultaneous
-from routh.models.base import Model, SpringyModel, State
+from routh.models.base import ContactWatch, Model, SpringyModel, State, WatchedModel
 from routh.models.robots.wrapping import as_model, start_of
 from routh.models.simultaneity import Simultaneity
 from routh.problem.friction import ContactMode
@@ -185,6 +185,8 @@ class Run:
         self.events = self.at_once = 0
         self.patience = Patience(_NOWHERE * (settings.end - state.t), _PER_EVENT * settings.max_events)
         self.stopped = False
+        self.watch = mechanism.model.watch() if isinstance(mechanism.model, WatchedModel) else None
+        self.looked = 0  # at so many samples
         self.parted = settings.number == 0  # from the other futures
 
     def finish(self) -> Trajectory:
@@ -196,7 +198,19 @@ class Run:
                 self._stop(Status.NUMERICAL, f"a linear system could not be solved: {error}")
             if not (np.all(np.isfinite(self.q)) and np.all(np.isfinite(self.v))):
                 self._stop(Status.NUMERICAL, "the state is not finite")
+            elif self.watch is not None:
+                self._look_again(self.watch)
         return self.record.trajectory()
+
+    def _look_again(self, watch: ContactWatch) -> None:
+        """Stop where bodies have moved into each other in points that are no contacts of the model."""
+        for t, q in zip(self.record.t[self.looked :], self.record.q[self.looked :], strict=True):
+            overlap = watch.at(q, self.mechanism.model.gaps(q))[0]
+            if overlap > tolerances.VERIFY_OVERLAP * max(1.0, float(np.abs(q).max())):
+                why = "where edges cross, or in another point that is no contact of the model"
+                where = f"{watch.deepest} overlap by {overlap:.2g} m at {t:.6g} s"
+                return self._stop(Status.REFUSED, f"{where}, {why}; `routh.step_through` follows it")
+        self.looked = len(self.record.t)
 
     def _advance(self) -> None:
         self.events += 1

@@ -155,7 +155,8 @@ class ShortStep:
         """The share of this step up to which the model is a parabola; above one: how much longer it could be.
 
         In the sample where they differ most closed contacts move, or the acceleration under the mode's forces
-        is another; what that is of what `verify` allows grows with the cube of the length.
+        is another; what that is of what `verify` allows grows with the cube of the length. So does what the
+        sum of rotations misses, which do not commute.
         """
         length, motion = self.t - self.started, self.motion
         if length < _FINE:
@@ -171,9 +172,22 @@ class ShortStep:
         apart = np.abs(mechanism.model.gaps(at.q)[rows]) / tolerances.VERIFY_GAP
         drift = float(np.abs(self(sample.t)[: motion.nq] - at.q).max()) / tolerances.VERIFY_INTEGRATOR
         allowed = tolerances.VERIFY_DYNAMICS * mechanism.speed(at.q, at.free) + 1.5 * still / length
-        wrong = float(max(*moves, *apart, drift, mechanism.speed(at.q, off) / allowed)) / _CLEARLY
+        turned = self._turned() / tolerances.VERIFY_INTEGRATOR
+        wrong = float(max(*moves, *apart, drift, turned, mechanism.speed(at.q, off) / allowed)) / _CLEARLY
         share = min(max(wrong, 1e-9) ** (-1.0 / 3.0), _MOST_LONGER)
         return 1.0 if wrong <= 1.0 and _CAUTION * share < 1.0 else max(_CAUTION * share, _LEAST)
+
+    def _turned(self) -> float:
+        """How far the coordinates are off at the end because all of the way is gone at once.
+
+        Gone in two halves it is off by a quarter of that.
+        """
+        ways, integrate = [], self.motion.mechanism.model.integrate
+        for moment in (0.5 * (self.started + self.t), self.t):
+            at_once = self(moment)[: self.motion.nq]
+            ways.append(self._way.way[: self._nv].copy())
+        halves = integrate(integrate(self.q, ways[0], 1.0), ways[1] - ways[0], 1.0)
+        return float(np.abs(halves - at_once).max()) * 4.0 / 3.0
 
     def _guess(self) -> bool:
         """What the model says where the step would lead with the acceleration at its start.

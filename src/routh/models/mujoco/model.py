@@ -226,6 +226,10 @@ class MujocoModel(WithImpacts):
         model.opt.disableflags = self._flags
         return SecondLook(model, self._touches, self._unseen)
 
+    def watch(self) -> SecondLook | None:
+        """A second look, where some shapes can touch in points that are not listed."""
+        return self.second_look() if self._single else None
+
     def gaps(self, q: ArrayLike) -> Array:
         """Signed distances, (nc,) m; rad for limits of hinges."""
         self._look(q)

@@ -1,7 +1,8 @@
-"""A second look at the contacts of a motion, by MuJoCo's collision detection: for `routh.sim.verify`.
+"""A second look at the contacts of a motion, by MuJoCo's collision detection.
 
-A `MujocoModel` lists its contacts in advance and asks distances of its own. What it leaves out, or takes to
-be otherwise, shows here: MuJoCo decides anew which geoms touch, where, and how rough they are.
+`routh.sim.verify` takes one, and so do motions themselves where the list is known to fall short of the
+shapes. A `MujocoModel` lists its contacts in advance and asks distances of its own. What it leaves out, or
+takes to be otherwise, shows here: MuJoCo decides anew which geoms touch, where, and how rough they are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routh.base.validation import Array
-from routh.models.mujoco.contacts import near_contacts
+from routh.models.mujoco.contacts import geom_name, near_contacts
 from routh.models.mujoco.engine import engine, make_workspace, widen
 from routh.models.simultaneity import TOUCHING
 
@@ -42,6 +43,7 @@ class SecondLook:
             self._rows.setdefault(frozenset((touch.geom1, touch.geom2)), []).append(row)
         self._listed = listed
         self._left_out = {frozenset(pair) for pair in left_out}
+        self.deepest = ""  # the pair of the last look that overlaps most
 
     def at(self, q: Array, gaps: Array) -> tuple[float, float]:
         """The deepest overlap (m) that the gaps (nc,) of a motion do not show, and how friction differs.
@@ -63,8 +65,9 @@ class SecondLook:
                 odd = max(odd, self._difference(contact, self._listed[rows[0]]))
             closed = any(gaps[row] <= TOUCHING for row in rows)
             short = max((self._listed[row].short for row in rows), default=0.0)
-            if not closed:
-                unseen = max(unseen, -float(contact.dist) - short)
+            if not closed and -float(contact.dist) - short > unseen:
+                unseen = -float(contact.dist) - short
+                self.deepest = " and ".join(geom_name(self.model, geom) for geom in map(int, contact.geom))
         return unseen, odd
 
     def _difference(self, contact: MjContact, touch: Touch) -> float:
