@@ -15,3 +15,4 @@ from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem
 from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
 from routh.models.robots.drop import landing as landing
+from routh.models.zoo import robot_file as robot_file

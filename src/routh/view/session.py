@@ -19,8 +19,10 @@ from routh.base.spread import spread_choice
 from routh.base.storage import write_text
 from routh.base.text import for_terminal
 from routh.base.validation import Array
+from routh.models.zoo import is_robot_name
 from routh.sampling import sample
 from routh.sampling.answers import mode_names
+from routh.systems.catalogue import CATALOGUE
 from routh.view import guard, panels
 from routh.view.actions import Actions
 from routh.view.mechanism import Placed, ShownMechanism, corners
@@ -274,7 +276,8 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> ShownMechanism:
 
         return RobotMechanism(what, start=start)
     text = str(what)
-    if Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+    named = text not in CATALOGUE and is_robot_name(text)
+    if named or Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
         from routh.models.robots.drop import load_landing
         from routh.view.robot import RobotMechanism
 
