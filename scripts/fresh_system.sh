@@ -43,7 +43,7 @@ cp /etc/resolv.conf "$root/etc/"
 inside() { # a command of root in the new system
     chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
 }
-inside apt-get -qq update >&2
+inside apt-get -qq -o Acquire::Check-Valid-Until=false update >&2 # a mirror may stand still
 inside apt-get -qq install -y --no-install-recommends "python$version" "python$version-venv" >&2
 ln -sf "/usr/bin/python$version" "$root/usr/local/bin/python3"
 inside useradd --create-home --shell /bin/bash newcomer
