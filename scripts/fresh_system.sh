@@ -98,7 +98,7 @@ chroot --userspec=newcomer:newcomer "$root" /usr/bin/env -i HOME=/home/newcomer 
 minutes='s/([0-9]+)m([0-9.]+)s ([0-9]+)m([0-9.]+)s/60*(\1+\3)+\2+\4/p'
 spent=$(($(sed -nE "2$minutes" "$home/spent" | sed -E 's/\.[0-9]+//g')))
 exact=$(inside "python$version" -c 'import platform; print(platform.python_version(), "|", platform.machine())')
-pictures=$(cd "$home" && ls -- *.png *.html 2> /dev/null | tr '\n' ' ')
+pictures=$(cd "$home" && shopt -s nullglob && echo *.png *.html)
 echo "wrote: $pictures; wall clock $(($(date +%s) - start)) s" >&2
 echo "| $(date -I) | $suite | $exact | ${what:-README} | $spent | $result |"
 [[ $result == ok ]]
