@@ -3,8 +3,8 @@
 python scripts/weigh.py                       # base, [viz], [viz,mujoco]
 python scripts/weigh.py viz,mujoco,pinocchio  # these extras
 
-Each in an environment of its own. Sums the files that pip lists for each package, without the bytecode that Python writes later, and
-without pip itself. Needs an index.
+Each in an environment of its own. Sums the files that pip lists for each package, without the bytecode that
+Python writes later, and without pip itself. Needs an index.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main() -> None:
         heavy = sorted(sizes, key=lambda name: -sizes[name])[:6]
         told = ", ".join(f"{name} {sizes[name]:.0f}" for name in heavy)
         print(
-            f"| `{f'routh[{extras}]' if extras else 'routh'}` | {sum(sizes.values()):.0f} | {told} |",
+            f"| {f'[{extras}]' if extras else 'base'} | {sum(sizes.values()):.0f} | {told} |",
             flush=True,
         )
 
