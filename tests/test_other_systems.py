@@ -48,7 +48,6 @@ class Without:
     "A module with less in it."
     def __init__(self, module, names):
         self.__dict__.update({{name: value for name, value in vars(module).items() if name not in names}})
-        self.supports_dir_fd = set()
 for name, lacking in {NO_NAMES!r}.items():
     sys.modules[name] = Without(sys.modules[name], lacking.split())
 """

@@ -56,7 +56,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "its folder does not exist", str(path))
-    if os.open not in os.supports_dir_fd:  # Windows
+    if not hasattr(os, "O_DIRECTORY"):  # Windows, where folders cannot be opened
         with _beside(target) as file:
             yield file
             _written.append((Path(path), os.fstat(file.fileno()).st_ino))
