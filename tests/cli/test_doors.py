@@ -76,7 +76,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
     if os.geteuid() == 0:
         pytest.skip("root can write anywhere")
     tmp_path.chmod(0o500)
-    with pytest.raises(ValueError, match="cannot be written"):
+    with pytest.raises(ValueError, match="which is not writable; wanted a writable place"):
         options.output_file(tmp_path / "a.png", options.PICTURES)
 
 

@@ -102,8 +102,8 @@ def test_what_cannot_land_is_refused_with_a_hint():
         routh.models.landing(model, drop=0.0)
     with pytest.raises(routh.base.status.StateError, match=r"knee:upper is 0\.953 rad past its limit"):
         routh.models.landing(model, joints={"knee": 2.0})
-    with pytest.raises(ValueError, match=r"there is no file 'robot\.xml'"):
-        routh.models.landing("robot.xml")
+    with pytest.raises(ValueError, match=r"there is no file 'no-such-robot\.xml'"):
+        routh.models.landing("no-such-robot.xml")
 
 
 def test_walker2d_lands_on_both_feet():
