@@ -19,7 +19,7 @@ from measure import Table, command_line, counted, run_part, status_names, timed
 from problems import apart, cone_violation, problem_of_size
 from routh import two_body
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events import Sampler
+from routh.kernels.events import EventSampler
 from routh.problem.friction import facet_directions
 
 CONE = None
@@ -31,7 +31,7 @@ def samples(problems, n, *, dirs=CONE, tolerance=1e-6, poisson=False, seed=0):
     rows = make_rows(problems)
     drawn = make_draw(n, seed=seed, row=0, rates=0, persistence=0.6, poisson=poisson, tolerance=tolerance)
     out = make_outputs(rows, n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    _, seconds = timed(Sampler(rows, drawn, out, dirs).run, threads=1)
+    _, seconds = timed(EventSampler(rows, drawn, out, dirs).run, threads=1)
     return out, 1e6 * seconds / (len(problems) * n)
 
 

@@ -87,7 +87,9 @@ def try_it(interpreter: Path, distribution: Path) -> None:
             cwd=folder,
         )
         assert "separates" in table, table
-        say(f"{distribution.name}: {said.strip()}; routh run works")
+        lander = run(folder / "empty" / "bin" / "routh", "example", "lander", cwd=folder)
+        assert Path(lander.strip()).is_file(), lander
+        say(f"{distribution.name}: {said.strip()}; routh run and routh example work")
 
 
 def main() -> None:

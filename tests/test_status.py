@@ -12,7 +12,7 @@ from routh.base.status import MissingExtraError, MissingLibraryError
         (
             ModuleNotFoundError("No module named 'a.some'"),
             MissingExtraError,
-            r"pip install '\.\[pinocchio\]' in your clone",
+            r"pip install .*\[pinocchio\]'?",
         ),
         (
             ImportError("libgomp.so.1: cannot open shared object file: No such file or directory"),

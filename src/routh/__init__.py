@@ -27,7 +27,7 @@ from __future__ import annotations
 from routh.base import features
 from routh.base.lazily import public_names, resolving
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 _PUBLIC = {
     name: home
     for name, home in public_names(__file__).items()

@@ -23,8 +23,8 @@ ESCAPES = "\x1b]0;owned\x07[/red]foot[left]$x$\n"
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["run", "rocking-block", "--samples", 10**12], "n: got 1000000000000, whose results need"),
-        (["run", "rocking-block", *FEW, "--max-steps", 10**20], "max_steps: got 100000000000000000000"),
+        (["run", "rocking-block", "--samples", 10**12], "samples: got 1000000000000, whose results need"),
+        (["run", "rocking-block", *FEW, "--max-steps", 10**20], "max-steps: got 100000000000000000000"),
         (["run", "rocking-block", *FEW, "--step", "1e308"], "step: got 1e+308 N s; wanted at most"),
         (["run", "rocking-block", "--set", "weight=3"], "no parameter 'weight'; wanted width (1.0), "),
         (["run", "rocking-block", "--set", "mu=[1,2,3]"], "mu: got shape (3,)"),
@@ -76,7 +76,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
     if os.geteuid() == 0:
         pytest.skip("root can write anywhere")
     tmp_path.chmod(0o500)
-    with pytest.raises(ValueError, match="cannot be written"):
+    with pytest.raises(ValueError, match="which is not writable; wanted a writable place"):
         options.output_file(tmp_path / "a.png", options.PICTURES)
 
 

@@ -143,14 +143,14 @@ def test_a_budget_that_runs_out_makes_the_answer_partial(routh_command):
 
 def test_too_few_solved_samples_are_no_go(routh_command, monkeypatch):
     from routh.base.status import Status
-    from routh.sampling import sample as drawn
+    from routh.sampling.sampler import draw as drawn
 
-    def some(batch, n, **options):
-        found = drawn(batch, n, **options)
+    def some(batch, n, drawing):
+        found = drawn(batch, n, drawing)
         found.status[:, ::50] = Status.NUMERICAL
         return found
 
-    monkeypatch.setattr(import_module("routh.robust.touchdowns"), "sample", some)
+    monkeypatch.setattr(import_module("routh.robust.touchdowns"), "draw", some)
     code, out, _ = routh_command(
         "tip", LANDER, "--down", 1.2, "--sideways", 0.3, "--heading", 0, "--no-picture"
     )

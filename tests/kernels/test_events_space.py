@@ -13,7 +13,7 @@ from routh.base.status import Status
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
-from routh.kernels.events import Sampler
+from routh.kernels.events import EventSampler
 from routh.kernels.space.pieces import advance_stage
 from routh.kernels.space.sample import begin, load_row, run_range
 from routh.kernels.space.workspace import (
@@ -39,7 +39,7 @@ def samples(problems, n, *, dirs=CONE, poisson=False, seed=0, row=0, threads=1, 
     rows = make_rows(problems)
     drawn = make_draw(n, seed=seed, row=row, rates=0, persistence=0.6, poisson=poisson, tolerance=tolerance)
     out = make_outputs(rows, n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    Sampler(rows, drawn, out, dirs).run(threads=threads)
+    EventSampler(rows, drawn, out, dirs).run(threads=threads)
     return out
 
 
@@ -87,7 +87,7 @@ def test_no_index_is_negative(facets, elastic):
         rows = make_rows([problem])
         drawn = make_draw(2, seed=3, row=0, rates=0, persistence=0.6, poisson=False, tolerance=1e-6)
         out = make_outputs(rows, 2, elastic=elastic)
-        Sampler(rows, drawn, out, dirs).run(threads=1)
+        EventSampler(rows, drawn, out, dirs).run(threads=1)
         seen = make_outputs(rows, 2, elastic=elastic)
         work = SpaceWork(*(array.view(FromTheFront) for array in workspace(problem.nc)))
         watched = [type(group)(*(a.view(FromTheFront) for a in group)) for group in (rows, seen)]

@@ -102,7 +102,7 @@ def test_a_damaged_ply_does_not_end_the_process_in_pinocchio(tmp_path, first, in
 
 @pytest.mark.parametrize("engine", ["mujoco", "pinocchio"])
 def test_a_prefix_without_a_namespace_is_a_clear_error(tmp_path, engine):
-    pytest.importorskip(engine)
+    pytest.importorskip(engine, exc_type=ImportError)
     file = tmp_path / "r.urdf"
     link = LINK.format(name="base", mass=1, i=0.01, shape=BOX)
     file.write_text(f'<robot name="r">{link}<x:gazebo/></robot>')

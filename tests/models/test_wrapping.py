@@ -52,7 +52,7 @@ def test_what_is_no_model_or_state_is_named():
 
 
 def test_a_pinocchio_model_stands_on_level_ground():
-    pinocchio = pytest.importorskip("pinocchio")
+    pinocchio = pytest.importorskip("pinocchio", exc_type=ImportError)
     model = pinocchio.buildSampleModelManipulator()
     robot = as_model(model)
     assert type(robot).__name__ == "GroundedRobot"

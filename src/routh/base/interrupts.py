@@ -70,7 +70,8 @@ def end_promptly(last_words: Callable[[], str], code: int) -> None:
     A thread hears of it at once and waits a moment for a tidy end.
     """
     ears, mouth = os.pipe()
-    os.set_blocking(mouth, False)
+    if hasattr(os, "set_blocking"):  # Windows has it from Python 3.12 on
+        os.set_blocking(mouth, False)
     signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)
     sys.unraisablehook = _without_interrupts
     process = os.getpid()

@@ -134,12 +134,9 @@ class MissingExtraError(RouthError, ImportError):
     """An optional package is missing; the message says what brings it."""
 
     def __init__(self, package: str, extra: str) -> None:
+        from routh.base.installation import install_line  # only where something is missing
+
         super().__init__(f"{package} is not installed; bring it with: {install_line(extra)}")
-
-
-def install_line(extra: str) -> str:
-    """What brings an extra: routh is not on PyPI, so it is installed from its clone."""
-    return f"pip install '.[{extra}]' in your clone of routh"
 
 
 class MissingLibraryError(MissingExtraError):

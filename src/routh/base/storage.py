@@ -57,6 +57,11 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "its folder does not exist", str(path))
+    if not hasattr(os, "O_DIRECTORY"):  # Windows, where folders cannot be opened
+        with _beside(target) as file:
+            yield file
+            _written.append((Path(path), os.fstat(file.fileno()).st_ino))
+        return
     folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         descriptor, name = _nameless(folder, target)
@@ -240,6 +245,22 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
         raise InputError(got=f"an array of format {version}", wanted="(1, 0) or (2, 0)")
     shape, _, dtype = _HEADERS[version](stream)
     return shape, dtype
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[BinaryIO]:
+    """A file with a hidden name that becomes ``target``, by paths alone: where folders cannot be opened."""
+    hidden = target.with_name(f".{uuid4().hex}.part")
+    try:
+        with hidden.open("x+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(hidden, target)
+    except BaseException:
+        with suppress(OSError):
+            hidden.unlink()
+        raise
 
 
 def _nameless(folder: int, target: Path) -> tuple[int, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias, TypeVar
@@ -126,7 +127,10 @@ def free_memory() -> int:
             lines = dict(line.split(":") for line in file)
         return 1024 * int(lines["MemAvailable"].split()[0])
     except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        pass
+    if not hasattr(os, "sysconf"):  # Windows: nothing is refused for its size
+        return sys.maxsize
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def deadline_of(budget: float | None) -> float:

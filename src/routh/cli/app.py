@@ -84,12 +84,38 @@ def run(
     return run_system(name, change or [], request, picture.place(f"{name}.png"), output)
 
 
+@command("example")
+def example(
+    output: Output,
+    name: Annotated[
+        str | None, typer.Argument(help="Print where this example is.", metavar="[NAME]", show_default=False)
+    ] = None,
+    copy: Annotated[
+        bool, typer.Option("--copy", help="Copy it into this folder; a file that is there stays.")
+    ] = False,
+) -> int:
+    """List the examples that come with routh, or print the path of one.
+
+    [bold]Examples:[/bold]
+
+      routh example
+      routh tip "$(routh example lander)"
+      routh example 1_why_outcomes_are_sets --copy
+    """
+    from routh.cli.examples import show_example, show_examples
+
+    if name is None and copy:
+        raise InputError("--copy", wrong="needs the name of an example; routh example lists them")
+    return show_examples(output) if name is None else show_example(name, output, copy)
+
+
 @command("impact")
 def impact(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A robot (.xml MJCF, .urdf), or an .npz file with M, Jn, Jt, mu, v (restitution, names).",
+            help="A robot (.xml MJCF, .urdf, or its name), or an .npz file with M, Jn, Jt, mu, v "
+            "(restitution, names).",
             show_default=False,
         ),
     ],
@@ -125,7 +151,7 @@ def impact(
 
     robots.refuse_other_files(file)
     request, place = replace(request, friction=friction), picture.place(f"{file.stem}.png")
-    if robots.is_robot(file):
+    if robots.is_robot(file) or not file.suffix:  # a name that nobody has, too, is a robot's
         if max_bytes is not None:
             raise InputError("--max-bytes", wrong=f"{file} is a robot file", wanted="an .npz file")
         return robots.run_robot(file, placed, request, place, output)
@@ -135,7 +161,9 @@ def impact(
 
 @command("tip")
 def tip(
-    file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(help="A robot (.xml MJCF, .urdf, or its name).", show_default=False)
+    ],
     landed: landings.Landed,
     robot: robots.RobotFile,
     request: TipRequest,
@@ -191,8 +219,8 @@ def audit(
     source: Annotated[
         str,
         typer.Argument(
-            help="A robot (.xml MJCF, .urdf), a system of [bold]routh list[/bold], or an .npz file as for "
-            "[bold]routh impact[/bold].",
+            help="A robot (.xml MJCF, .urdf, or its name), a system of [bold]routh list[/bold], or an .npz "
+            "file as for [bold]routh impact[/bold].",
             show_default=False,
         ),
     ],

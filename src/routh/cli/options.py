@@ -57,11 +57,11 @@ option = partial(typer.Option, show_default=False)  # defaults that are not in t
 
 SystemName = Annotated[str | None, _argument(help="List the parameters of this system.", metavar="[NAME]")]
 System = Annotated[str, _argument(help="A system of [bold]routh list[/bold].")]
-_SOURCE = _argument(help="A robot (.xml, .urdf), or a system of [bold]routh list[/bold].")
+_SOURCE = _argument(help="A robot (.xml, .urdf, or its name), or a system of [bold]routh list[/bold].")
 Source = Annotated[str, _SOURCE]
 OptionalSource = Annotated[str | None, _SOURCE]
 PlanarSource = Annotated[
-    str, _argument(help="A robot (.xml, .urdf), or a planar system of [bold]routh list[/bold].")
+    str, _argument(help="A robot (.xml, .urdf, or its name), or a planar system of [bold]routh list[/bold].")
 ]
 Over = Annotated[
     list[str] | None,

@@ -21,6 +21,7 @@ from routh.base.text import for_rich, for_terminal, listed
 from routh.cli import options
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
+from routh.models.zoo import is_robot_name
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -38,8 +39,12 @@ not_negative = partial(option, min=0.0)
 
 
 def is_robot(file: str | Path) -> bool:
-    """Whether a file is a robot's, by its name."""
-    return Path(file).suffix.lower() in SUFFIXES
+    """Whether a file is a robot's, by its suffix, or is no file and a robot's name, and not a system's."""
+    if Path(file).suffix:
+        return Path(file).suffix.lower() in SUFFIXES
+    from routh.systems.catalogue import CATALOGUE
+
+    return str(file) not in CATALOGUE and is_robot_name(file)
 
 
 def refuse_other_files(file: Path) -> None:

@@ -24,7 +24,7 @@ FIRST_ROOM = 1024  # pieces of a path for which there is room at first
 Rates = str | Callable[..., None]
 
 
-class Sampler:
+class EventSampler:
     """Draws the samples of rows into outputs.
 
     ``directions`` (k, nt): of friction; in space None for the true cone, in the plane not looked at.
@@ -88,7 +88,8 @@ def event_samples(
     ``rates`` is the function where ``draw.rates`` is CUSTOM. In space ``friction`` chooses the kernel.
     """
     out = outputs or make_outputs(rows, draw.n, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    Sampler(rows, draw, out, _directions(rows, friction, facets), rates).run(threads=threads, budget=budget)
+    sampler = EventSampler(rows, draw, out, _directions(rows, friction, facets), rates)
+    sampler.run(threads=threads, budget=budget)
     return out
 
 
@@ -97,7 +98,8 @@ def scaled_pieces(
 ) -> Array:
     """The scaled impulses (k, n) of the pieces of one sample of a single row; of curves, point by point."""
     outputs = make_outputs(rows, 1, elastic=bool(np.any(rows.contact[:, 1] > 0.0)))
-    sampler, room = Sampler(rows, draw, outputs, _directions(rows, friction, facets), rates), FIRST_ROOM
+    sampler = EventSampler(rows, draw, outputs, _directions(rows, friction, facets), rates)
+    room = FIRST_ROOM
     while True:
         work = sampler.workspace(room)
         count = sampler.draw_range(sample, sample + 1, work)

@@ -12,3 +12,4 @@ from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem
 from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
 from routh.models.robots.landing import landing as landing
+from routh.models.zoo import robot_file as robot_file

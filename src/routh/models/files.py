@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from routh.base.status import InputError, ModelError, install_line
+from routh.base.installation import install_line
+from routh.base.status import InputError, ModelError
 from routh.base.storage import read_arrays
 from routh.base.text import for_terminal, listed
 from routh.base.validation import Array, real_array

@@ -143,7 +143,7 @@ def _write(out: Path, result: Finished, key: str) -> None:
 def _read(out: Path, entry: Entry, key: str) -> Finished | None:
     path = _data_file(out, entry.name)
     try:
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
         if data["key"] != key or data["status"] != "done":
             return None
         rows, stems = tuple(Row(**row) for row in data["rows"]), tuple(data["figures"])

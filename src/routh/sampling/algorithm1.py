@@ -140,6 +140,7 @@ def draw_by_steps(problem: ImpactProblem | ImpactBatch, n: int, drawing: BySteps
     uses_true_cone(drawing.friction, drawing.facets, problem.nt)
     if isinstance(problem, ImpactBatch):
         return _draw_batch(problem, n, drawing)
+    friction_polygon(drawing.friction, drawing.facets, problem.nt)  # refuses facets that do not fit
     refuse_restitution(problem.restitution)
     size = impulse_step(problem, drawing.step)
     deadline, points = deadline_of(drawing.budget), None

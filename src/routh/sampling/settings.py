@@ -82,7 +82,7 @@ class ByEvents(Drawing):
         choice("hypothesis", self.hypothesis, (ENERGETIC, POISSON))
 
     def record(self) -> Options:
-        """Of a function that draws the rates, its name."""
+        """The settings as numbers and words; a function that draws the rates is told by its name."""
         return {**super().record(), "rates": getattr(self.rates, "__name__", self.rates)}
 
     def draws(self, n: int, keys: np.ndarray | None = None) -> Draw:

@@ -135,6 +135,7 @@ def write_once(path: Path, content: bytes) -> bool:
 def read_json(path: Path) -> object:
     """What a JSON file holds; None where it is missing or broken."""
     try:
-        return json.loads(path.read_text()) if path.is_file() else None  # a device may never end
+        regular = path.is_file()  # a device may never end
+        return json.loads(path.read_text(encoding="utf-8")) if regular else None
     except (OSError, ValueError, RecursionError):
         return None

@@ -23,6 +23,7 @@ from routh.cli.robots import RobotFile, advising, is_robot, refuse_without_robot
 from routh.cli.tables import exit_of_points, tell_unsolved
 from routh.models.regime import regimes_line
 from routh.models.robots.landing import landing_of
+from routh.models.zoo import robot_file
 from routh.sweep.measures import ambiguity, tipping
 from routh.sweep.recipes import Recipe, recipe
 from routh.sweep.request import SweepRequest
@@ -49,7 +50,7 @@ def source_of(
             raise InputError("--window", wrong=f"{source} is not a robot file", wanted=".xml or .urdf")
         return recipe("routh.systems:problem_of", name=source)
     landed.demand_speed(axes)
-    file = Path(source).resolve()
+    file = robot_file(source).resolve()
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}
     further["joint_velocities"] = landed.joint_velocities()
     further["roots"] = [str(folder.resolve()) for folder in robot.root or ()]

@@ -20,8 +20,10 @@ from routh.base.status import InputError
 from routh.base.storage import write_text
 from routh.base.text import for_terminal
 from routh.base.validation import Array
+from routh.models.zoo import is_robot_name
 from routh.sampling import sample
 from routh.sampling.answers import mode_names
+from routh.systems.catalogue import CATALOGUE
 from routh.view import guard, panels
 from routh.view.actions import Actions
 from routh.view.mechanism import Placed, ShownMechanism, corners
@@ -275,7 +277,8 @@ def as_mechanism(what: object, start: Mapping[str, float]) -> ShownMechanism:
 
         return RobotMechanism(what, start=start)
     text = str(what)
-    if Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
+    named = text not in CATALOGUE and is_robot_name(text)
+    if named or Path(text).suffix.lower() in (".xml", ".mjcf", ".urdf"):
         from routh.models.robots.landing import load_landing
         from routh.view.robot import RobotMechanism
 

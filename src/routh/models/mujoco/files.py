@@ -22,6 +22,7 @@ from routh.base.validation import Array, real, real_array
 from routh.models.files import MUJOCO_FORMATS, Converter, check_model_file, tell, with_absolute_meshes
 from routh.models.mujoco.engine import engine
 from routh.models.rotations import rotation_matrices
+from routh.models.zoo import robot_file
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel, MjsBody, MjsJoint, MjSpec
@@ -45,7 +46,7 @@ def load(
 
     Parameters
     ----------
-    path : the file; a URDF is known by its root element.
+    path : the file, or a robot by name (`routh.models.zoo`); a URDF is known by its root element.
     roots : further folders whose files the model may use.
     floating : give the root body a free joint (for URDF, whose root MuJoCo fixes to the world).
     ground : height (m) of a plane "ground" to add.
@@ -56,7 +57,7 @@ def load(
     routh.base.status.ModelError
         Where the file is refused or MuJoCo cannot compile it.
     """
-    mujoco = engine()
+    mujoco, path = engine(), robot_file(path)
     file = check_model_file(path, roots=roots)
     try:
         with TemporaryDirectory() as folder:  # of converted meshes, which are read when compiling

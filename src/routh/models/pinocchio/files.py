@@ -14,6 +14,7 @@ import numpy as np
 
 from routh.base.status import ModelError, optional
 from routh.models.files import PINOCCHIO_FORMATS, Converter, check_model_file, with_absolute_meshes
+from routh.models.zoo import robot_file
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -45,13 +46,13 @@ def load(
 
     Parameters
     ----------
-    path : of the URDF file.
+    path : of the URDF file, or a robot by name (`routh.models.zoo`).
     roots : further folders whose files the model may use. Names of meshes, with ``package://`` or without,
         are looked up in the model's own folder and then in these.
     floating : give the root a free-flyer joint.
     geometry : read the collision geometry too, with the pairs that are not adjacent links.
     """
-    pin = engine()
+    pin, path = engine(), robot_file(path)
     file = check_model_file(path, roots=roots)
     if file.root != "robot":
         raise ModelError(path, wrong=f"has the root element {file.root!r}", wanted="a URDF, 'robot'")

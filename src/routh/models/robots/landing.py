@@ -11,6 +11,7 @@ from routh.base.status import InputError, StateError
 from routh.base.validation import Array, Options, real
 from routh.models.landings import MOTION, Landing, Motion, Posture, Touchdown
 from routh.models.robot import RobotProblem
+from routh.models.zoo import robot_file
 
 if TYPE_CHECKING:
     from mujoco import MjModel
@@ -153,7 +154,8 @@ def load_landing(path: str | Path, **options: Any) -> MjModel:
     from routh.models.mujoco.files import load
 
     urdf: Options = {"floating": True, "ground": 0.0}
-    return load(path, **{**(urdf if Path(path).suffix.lower() == ".urdf" else {}), **options})
+    path = robot_file(path)
+    return load(path, **{**(urdf if path.suffix.lower() == ".urdf" else {}), **options})
 
 
 _kept = lru_cache(maxsize=4)(load_landing)
