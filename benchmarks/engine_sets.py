@@ -84,7 +84,7 @@ def table(given: argparse.Namespace) -> None:
     found = told(given, "table")
     for which in ("small", "own"):
         print(f"\nstep: {'1e-4 s' if which == 'small' else 'its own'}\n")
-        names = [name for name in scenes() if not name.startswith("rebound")]
+        names = [name for name in scenes() if name in (given.scenes or scenes()) and "rebound" not in name]
         rows = Table({"engine": "<16"} | {name: f">{max(len(name), 6)}" for name in names})
         rows.row("the set", *(f"{outcomes(name).ambiguity:.2f}" for name in names))
         for engine, one in found.items():
@@ -231,6 +231,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("build/engines"))
     parser.add_argument("--states", type=int, default=90)
     parser.add_argument("--tries", type=int, default=400, help="times 50 random impulses, of control")
+    parser.add_argument("--scenes", nargs="*", help="of table; default: all but those of restitution")
     run_part(parser)
 
 
