@@ -20,6 +20,7 @@ from routh import sim as sim
 from routh import step as step
 from routh import sweep as sweep  # type: ignore[attr-defined, unused-ignore]
 from routh import systems as systems
+from routh import testkit as testkit  # type: ignore[attr-defined, unused-ignore]
 from routh import two_body as two_body  # type: ignore[attr-defined, unused-ignore]
 from routh import view as view  # type: ignore[attr-defined, unused-ignore]
 from routh import viz as viz

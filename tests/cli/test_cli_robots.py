@@ -180,7 +180,7 @@ def test_impossible_states_and_missing_ground_come_with_what_to_try(routh_comman
     assert "keyframes (--keyframe): sunk, home" in " ".join(out.split())
     code, out, _ = routh_command("audit", "sunk.xml", "--down", "1", "--duration", "0.01", "-n", "8")
     assert code == 0
-    assert out.startswith("1 impact in 0.01 s: MuJoCo's outcome ")
+    assert out.startswith("1 impact in 0.01 s. MuJoCo's outcome: 1 ")
     assert "keyframes (--keyframe): sunk, home" in " ".join(out.split())
     assert "--down 1" in routh_command("audit", "sunk.xml", "--roll", "0.1")[2]
 

@@ -93,8 +93,8 @@ def test_the_example_is_a_robot_by_name():
 
 def test_commands_take_names(routh_command):
     pytest.importorskip("mujoco")
-    code, out, _ = routh_command("impact", "lander", "--drop", "1", "-n", "64", "--no-picture")
+    code, out, _ = routh_command("impact", "lander", "--down", "1", "-n", "64", "--no-picture")
     assert (code, "Ambiguity" in out) == (0, True)
-    code, _, err = routh_command("impact", "no-such-robot", "--drop", "1")
+    code, _, err = routh_command("impact", "no-such-robot", "--down", "1")
     assert code == 2
     assert "no robot of that name" in err

@@ -14,7 +14,7 @@ from typing import Unpack
 import numpy as np
 
 from routh import laws
-from routh.auditing.membership import Audit, audit
+from routh.auditing.membership import IN, Audit, audit
 from routh.base import tolerances
 from routh.base.results import Drawable, PathKind, Result, worst_status
 from routh.base.status import CapacityError, Status
@@ -32,9 +32,6 @@ DRAWN_AGAIN = 2**10  # samples by events whose paths are drawn again
 PATH_STEPS = 10  # increments of a sample whose way is followed
 SEQUENCED_CONTACTS = 24  # in space, beyond this no sequences are followed
 ENUMERATED_CONTACTS = 5  # beyond this only the canonical simultaneous solution is computed
-
-#: Share of the speed before: an answer that is farther from every outcome found counts as outside.
-FAR = 0.01
 
 #: Answers that a law stands by, though it may have gained energy.
 ANSWERS = (Status.SOLVED, Status.ENERGY_GAINED)
@@ -182,18 +179,23 @@ class LawAnswer(Result):
         )
 
     @property
+    def word(self) -> str:
+        """`routh.auditing.Audit.word` of its answer, "in" where its path is a solution; empty without one."""
+        if self.audit is None:
+            return ""
+        return IN if self.proved else self.audit.word
+
+    @property
     def outside(self) -> bool:
-        """Whether its answer breaks a law of impact or is farther than `FAR` from every outcome found."""
-        if self.audit is None or self.proved:
-            return False
-        return bool(self.audit.broken) or not self.audit.distance <= max(FAR, self.audit.resolution)
+        """Whether its answer is proved to be outside, or no outcome was found near it."""
+        return self.word not in ("", IN)
 
     @property
     def verdict(self) -> str:
         """The law's answer and its audit in one sentence."""
         if self.audit is None:
             return self.why
-        return "is an outcome: its path is a solution" if self.proved else self.audit.verdict
+        return f"{IN}: its path is a solution" if self.proved else self.audit.verdict
 
 
 @dataclass(frozen=True, eq=False)

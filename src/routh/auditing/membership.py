@@ -33,6 +33,12 @@ from routh.sampling.settings import ByEvents, drawn_by
 #: Share of the speed before within which velocities agree and laws hold, by default.
 DEFAULT_TOLERANCE = 1e-6
 
+#: Share of the speed before: an answer with an outcome so near counts as one.
+WITHIN = 0.03
+IN = "in"
+OUTSIDE = "outside, proved"
+NOT_FOUND = f"not found within {WITHIN:g}"
+
 ENERGY = "energy gained"
 APPROACH = "still approaching"
 REACH = "a change of momentum that no contact can give"
@@ -82,30 +88,28 @@ class Audit(Drawable):
         )
 
     @property
+    def word(self) -> str:
+        """One of three words: `IN`, `OUTSIDE` (a law is broken, or the exact set has it not), `NOT_FOUND`."""
+        if self.broken or self.proved is False:
+            return OUTSIDE
+        return IN if self.proved or self.distance <= WITHIN else NOT_FOUND
+
+    @property
     def inside(self) -> bool:
-        """Whether no law is broken and the exact set has it, or an outcome is as near as outcomes are."""
-        if self.proved is not None:
-            return self.proved and not self.broken
-        return not self.broken and self.distance <= max(self.tolerance, self.resolution)
+        """Whether the word is `IN`: an outcome was found within 0.03, or the exact set has one."""
+        return self.word == IN
 
     @property
     def verdict(self) -> str:
-        """The findings in one sentence."""
+        """The word, and what it rests on."""
         if self.broken:
-            return "breaks: " + ", ".join(map(str, self.broken))
-        if self.proved is not None:
-            word = "is an outcome" if self.proved else "breaks none of the laws checked, but is no outcome"
-            return (
-                f"{word}, proved by the exact set (nearest sample at {self.distance:.2g} of the speed before)"
-            )
-        if self.inside:
-            return f"is an outcome (nearest sample at {self.distance:.2g} of the speed before)"
+            return f"{self.word}; breaks: " + ", ".join(map(str, self.broken))
         if not np.isfinite(self.distance):
-            return "breaks none of the laws checked; no sample of its set is solved, so no distance is known"
-        return (
-            f"breaks none of the laws checked, but the nearest outcome is {self.distance:.2g} of the speed "
-            f"before away (samples lie {self.resolution:.2g} apart)"
-        )
+            return f"{self.word}: no sample of its set is solved, so no distance is known"
+        away = f"nearest sample at {self.distance:.2g} of the speed before"
+        if self.proved is not None:
+            return f"{IN if self.proved else 'outside'}, proved by the exact set ({away})"
+        return f"{self.word} ({away}; samples lie {self.resolution:.2g} apart)"
 
 
 def audit(
@@ -124,8 +128,8 @@ def audit(
 
     The laws: kinetic energy does not grow; no contact approaches; the change of momentum is that of contact
     impulses, and these are inside Coulomb's cones (the best such impulse by a cone program). An answer of few
-    planar contacts that breaks none, and that no sample is near, is decided by the exact set (extra
-    ``exact``): ``proved``.
+    planar contacts that breaks none, and that no sample is as near as samples are to each other, is decided
+    by the exact set (extra ``exact``): ``proved``. `Audit.word` says it in one of three words.
 
     Parameters
     ----------
@@ -165,7 +169,8 @@ def audit(
         drawn,
         time.monotonic() < deadline and not np.any(drawn.status == Status.OUT_OF_TIME),
     )
-    if found.broken or found.inside or not found.complete or not np.isfinite(found.distance):
+    near = found.distance <= max(tolerance, found.resolution)
+    if found.broken or near or not found.complete or not np.isfinite(found.distance):
         return found
     return replace(found, proved=_decided(problem, after, tolerance))
 

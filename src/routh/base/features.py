@@ -12,6 +12,7 @@ The core never imports a feature. A feature says in its ``feature.toml`` what it
 ``[families]``   calls whose kernels ``routh precompile`` compiles: name -> function
 ``[gpu_families]`` the same on a GPU
 ``[runs]``       what ``routh run`` does with impacts of a kind: kind -> function, see `routh.cli.run`
+``[engines]``    ``audit``: what asks another physics engine for a touch-down, see `routh.cli.audit`
 ``[start]``      lines of the first page of the help: call -> what it does
 """
 
@@ -27,7 +28,18 @@ from routh.base.status import RouthError
 
 PACKAGE = Path(__file__).parents[1]
 #: The features that routh comes with, so that a folder that was left out can be named.
-KNOWN = ("gaits", "gpu", "identification", "jax", "learn", "reproduce", "sweep", "two_body", "view")
+KNOWN = (
+    "gaits",
+    "gpu",
+    "identification",
+    "jax",
+    "learn",
+    "reproduce",
+    "sweep",
+    "testkit",
+    "two_body",
+    "view",
+)
 
 
 class MissingFeatureError(RouthError, ImportError):

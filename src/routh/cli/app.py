@@ -240,6 +240,8 @@ def audit(
 
     For a system, an .npz file, or a robot's state with [bold]--law[/bold], the laws of routh.laws are audited
     instead, and those whose answer leaves the set are named; [bold]--out[/bold] is then a picture of them.
+    [bold]--engine[/bold] audits what another physics engine makes of a touch-down, [bold]--after[/bold] any
+    velocities. The answer is one of three words: in; outside, proved; not found within 0.03.
 
     [bold]Examples:[/bold]
 
@@ -247,9 +249,15 @@ def audit(
       routh audit robot.xml --keyframe home --down 1.0
       routh audit box-wall --restitution 0.5 --out laws.png
       routh audit robot.xml --qvel "2:-1" --law moreau --law lzb
+      routh audit robot.xml --down 1.5 --engine drake
+      routh audit problem.npz --after velocities.npz
     """
     from routh.cli.audit import run_audit, run_law_audit
 
+    if request.engine is not None or request.after is not None:
+        from routh.cli.answers import run_answer_audit
+
+        return run_answer_audit(source, landed, placed, request, change or [], output)
     if robots.is_robot(source) and not request.law:
         if request.restitution is not None:
             raise InputError(

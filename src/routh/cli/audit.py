@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from rich.table import Table
 
 from routh import systems
 from routh.auditing.comparison import LawAudit, audit_laws
+from routh.auditing.membership import IN, NOT_FOUND, OUTSIDE
 from routh.base.status import InputError, Status
 from routh.base.text import for_rich
 from routh.cli import options, robots
@@ -79,17 +81,11 @@ def run_audit(
 
 
 def _impact_sentence(found: RolloutAudit) -> str:
-    """How many impacts there are, and what MuJoCo makes of them."""
-    each = [impact.audit for impact in found.impacts]
-    broken, inside = sum(bool(audit.broken) for audit in each), sum(audit.inside for audit in each)
-    kinds = {
-        "breaks a law": broken,
-        "is outside the set": len(each) - broken - inside,
-        "is in the set": inside,
-    }
-    told = ", ".join(f"{kind} in {count}" for kind, count in kinds.items() if count)
-    many = f"{len(each)} impact{'s' * (len(each) != 1)} in {found.duration:g} s"
-    return f"{many}: MuJoCo's outcome {told}." if each else f"{many}."
+    """How many impacts there are, and where MuJoCo's outcomes lie."""
+    counts = Counter(impact.audit.word for impact in found.impacts)
+    told = "; ".join(f"{counts[word]} {word}" for word in (IN, OUTSIDE, NOT_FOUND) if counts[word])
+    many = f"{len(found.impacts)} impact{'s' * (len(found.impacts) != 1)} in {found.duration:g} s"
+    return f"{many}. MuJoCo's outcome: {told}." if told else f"{many}."
 
 
 def _impact_table(found: RolloutAudit) -> Table:
@@ -111,6 +107,7 @@ def _impact_data(found: RolloutAudit) -> dict[str, object]:
             "ambiguity": impact.audit.outcomes.ambiguity,
             "distance": impact.audit.distance,
             "inside": impact.audit.inside,
+            "word": impact.audit.word,
             "broken": [str(broken) for broken in impact.audit.broken],
         }
         for impact in found.impacts
@@ -129,7 +126,7 @@ def run_law_audit(
         AuditRequest(**of_rollouts), "only applies to rollouts of robots; laws are asked about one impact"
     )
     place = None if request.out is None else options.output_file(request.out, options.PICTURES)
-    problem = _problem(source, placed, changes)
+    problem = asked_problem(source, placed, changes)
     if request.restitution is not None:
         problem = problem.replace(restitution=request.restitution)
     title = f"[bold cyan]{for_rich(source)}[/bold cyan]"
@@ -139,15 +136,25 @@ def run_law_audit(
         drawing = {name: getattr(request, name) for name in ("seed", "friction", "budget")}
         found = audit_laws(problem, request.law, n=request.samples or SAMPLES, **drawing)
     answered = [one for one in found.answers if one.audit is not None]
-    words = ", ".join(found.outside) if found.outside else "none"
-    output.answer([f"{len(found.outside)} of {len(answered)} laws leave the set: {words}."])
+    output.answer([_law_sentence(found)])
     output.show("", title, _law_table(found))
     written = output.picture(place, lambda: plot(found))
     output.emit(**_law_data(found), picture=written)
     return Exit.DONE if answered else Exit.WITHOUT_RESULT
 
 
-def _problem(source: str, placed: robots.Standing, changes: list[str]) -> ImpactProblem:
+def _law_sentence(found: LawAudit) -> str:
+    """Which laws' answers lie where."""
+    names = {
+        word: [one.law for one in found.answers if one.word == word] for word in (IN, OUTSIDE, NOT_FOUND)
+    }
+    told = "; ".join(f"{len(laws)} {word} ({', '.join(laws)})" for word, laws in names.items() if laws)
+    asked = sum(map(len, names.values()))
+    return f"{asked} law{'s' * (asked != 1)}: {told}." if told else "No law has an answer."
+
+
+def asked_problem(source: str, placed: robots.Standing, changes: list[str]) -> ImpactProblem:
+    """The impact of a robot's state, of a file, or of a system."""
     if robots.is_robot(source):
         robots.refuse_changes(source, changes or None)
         model, data = robots.load_state(Path(source), placed)
@@ -186,6 +193,7 @@ def _law_data(found: LawAudit) -> dict[str, object]:
             "distance": None if one.audit is None else one.audit.distance,
             "outside": one.outside,
             "broken": [] if one.audit is None else [str(broken) for broken in one.audit.broken],
+            "word": one.word,
             "verdict": one.verdict,
         }
         for one in found.answers

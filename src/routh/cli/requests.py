@@ -123,6 +123,18 @@ class AuditRequest:
             autocompletion=_law_names,
         ),
     ] = None
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Audit another engine's answer to the touch-down instead of MuJoCo's rollout: drake, "
+            "bullet, dart, ... Robots that are free bodies only.",
+        ),
+    ] = None
+    after: Annotated[
+        Path | None,
+        typer.Option(help="Audit these velocities after: an .npz with v (nv,) or (k, nv), or an .npy."),
+    ] = None
     restitution: robots.Restitution = None
     friction: robots.Friction = "cone"
     max_impacts: Annotated[

@@ -6,11 +6,13 @@ First the parts of any page, then the report on the audit of a rollout.
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from routh.auditing.membership import IN, NOT_FOUND, OUTSIDE
 from routh.auditing.rollout import RolloutAudit
 from routh.base.storage import write_text
 from routh.base.text import for_html
@@ -111,13 +113,11 @@ def timeline_figure(found: RolloutAudit) -> style.Figure:
 
 
 def _summary(found: RolloutAudit) -> str:
-    count, broken = len(found.impacts), sum(bool(i.audit.broken) for i in found.impacts)
-    inside = sum(i.audit.inside for i in found.impacts)
-    away = count - inside - broken
+    counts = Counter(impact.audit.word for impact in found.impacts)
+    told = "; ".join(f"{counts[word]} {word}" for word in (IN, OUTSIDE, NOT_FOUND) if counts[word])
     lines = [
-        f"<p>{found.duration:g} s of simulation at steps of {found.timestep:g} s: <b>{count}</b> impacts, "
-        f"{inside} of them outcomes that rigid bodies can have, {broken} that break a law of impact, and "
-        f"{away} that break none but lie away from the samples.</p>",
+        f"<p>{found.duration:g} s of simulation at steps of {found.timestep:g} s: "
+        f"<b>{len(found.impacts)}</b> impacts. Beside the set of all outcomes: {told or '-'}.</p>",
         "<p>For each impact the set of all outcomes was sampled for rigid bodies with Coulomb friction; "
         "distances are in the kinetic-energy norm, as a share of the speed before. MuJoCo's contacts are "
         "soft, so some distance is expected.</p>",
@@ -140,7 +140,7 @@ def _impact_section(found: RolloutAudit, index: int) -> str:
     impact = found.impacts[index]
     text = (
         f"<b>Impact {index + 1}</b> at {impact.time:.3f} s: "
-        f"MuJoCo's outcome {for_html(impact.audit.verdict)}. "
+        f"MuJoCo's outcome: {for_html(impact.audit.verdict)}. "
         f"Contacts: {for_html(', '.join(impact.problem.names))}."
     )
     with style.context():

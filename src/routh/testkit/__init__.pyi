@@ -1,0 +1,15 @@
+from routh.testkit.asking import engine_named as engine_named
+from routh.testkit.card import Card as Card
+from routh.testkit.card import CardEntry as CardEntry
+from routh.testkit.card import Grade as Grade
+from routh.testkit.catalogue import KnownScene as KnownScene
+from routh.testkit.catalogue import scenes as scenes
+from routh.testkit.checks import examine as examine
+from routh.testkit.names import ENGINES as ENGINES
+from routh.testkit.names import MissingEngineError as MissingEngineError
+from routh.testkit.names import named as named
+from routh.testkit.scene import FreeBody as FreeBody
+from routh.testkit.scene import ImpactScene as ImpactScene
+from routh.testkit.scene import Shape as Shape
+from routh.testkit.scene import problem as problem
+from routh.testkit.stepping import Stepped as Stepped

@@ -1,0 +1,1 @@
+"""Physics engines behind one face: a file each, which imports its engine only when it is asked."""
