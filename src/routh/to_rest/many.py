@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import Column, Tabular
+from routh.base.results import Column, Drawable, Tabular
 from routh.base.validation import Array, choice, integer, real, real_array
 from routh.constraints import Compliance
 from routh.kernels.common.arrays import RATES, empty_outputs, make_draw
@@ -73,7 +73,7 @@ LIMITS = {"momentum": 1e-6, "cone": 1e-6, "gained": 0.02, "depth": 1e-4}
 
 
 @dataclass(frozen=True, eq=False)
-class LandingRuns(Tabular):
+class LandingRuns(Drawable, Tabular):
     """How many landings ended: a row for each state, a column for each run of it."""
 
     body: FreeBody = field(repr=False)

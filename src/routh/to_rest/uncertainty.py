@@ -100,6 +100,14 @@ def _number(field: str, text: str, kind: str, digits: str, unit: str) -> float:
     return float(digits) * _UNITS[unit]
 
 
+def number_of(field: str, text: str, kind: str) -> float:
+    """One number with a unit, such as "-3deg" or "1%"."""
+    match = re.fullmatch(_NUMBER, text.strip())
+    if match is None:
+        raise ValueError(f"{field}: got {text!r}; wanted a number with or without its unit")
+    return _number(field, text, kind, *match.groups())
+
+
 Told = str | float | tuple[float, float] | Spread | None
 
 
