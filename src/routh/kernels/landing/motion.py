@@ -38,6 +38,7 @@ CLOSE = 1e-8  # s: what would close within it touches
 SHORTEST = 1e-8  # s, of a step in contact
 TEETERING = 30.0  # how much longer a body on fewer than three points has to be still
 TOUCHES = 1e-4  # of the size: at rest what is this near touches
+TURN = 4e-3  # rad: what turns faster in a step gains energy and sinks in
 FLY, STRIKE, GO_ON = range(3)
 
 
@@ -188,6 +189,9 @@ def next_of(rules: FallRules, layout: Layout, hands: Hands) -> tuple[int, float,
     # writes hands.numbers
     gap, rate, terms, v = hands.numbers[0], hands.numbers[1], hands.room.terms, hands.course.v[0]
     strikes, holds, length, deepest = False, False, rules.h, math.inf
+    spin = math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5])
+    if rules.soft == 0 and spin * length > TURN:
+        length = TURN / spin
     for c in range(layout.nc):
         gap[c], rate[c] = terms.numbers[PHI, c], 0.0
         for j in range(6):
