@@ -32,6 +32,7 @@ CORE = [
     "constraints",
     "sim",
     "robust",
+    "to_rest",
     "systems",
     "viz",
     "cli",

@@ -21,6 +21,7 @@ from routh import step as step
 from routh import sweep as sweep  # type: ignore[attr-defined, unused-ignore]
 from routh import systems as systems
 from routh import testkit as testkit  # type: ignore[attr-defined, unused-ignore]
+from routh import to_rest as to_rest
 from routh import two_body as two_body  # type: ignore[attr-defined, unused-ignore]
 from routh import view as view  # type: ignore[attr-defined, unused-ignore]
 from routh import viz as viz
@@ -50,5 +51,6 @@ from routh.sim import simulate_many as simulate_many
 from routh.sim.event_driven import simulate as simulate
 from routh.sim.time_stepping import step_through as step_through
 from routh.sim.time_stepping import step_through_many as step_through_many
+from routh.to_rest.many import landings as landings
 
 __version__: str

@@ -11,6 +11,7 @@ import typer
 import routh
 from routh.base.status import InputError
 from routh.cli import landings, options, robots
+from routh.cli.land import LandRequest
 from routh.cli.output import Output
 from routh.cli.program import app, command
 from routh.cli.requests import AuditRequest, FilmRequest, MotionRequest, ScanRequest, TipRequest
@@ -189,6 +190,32 @@ def tip(
     from routh.cli.tip import run_tip
 
     return run_tip(file, landed, robot, request, picture.place(f"{file.stem}-tip.png"), output)
+
+
+@command("land")
+def land(
+    file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    robot: robots.RobotFile,
+    request: LandRequest,
+    picture: options.PictureFile,
+    output: Output,
+) -> int:
+    """How likely is it to tip over, and where does it come to rest? Whole landings, many at once.
+
+    Each landing goes from the touch to rest, with what is not known drawn for it: orders of simultaneous
+    contacts, and what --heights, --tilt, --friction, ... say. Joints are locked; the ground is a plane. With
+    --allow the first line and the exit code are an answer: 0 safe, 4 not safe, 6 undecided (more landings
+    needed), 5 partial (more than 1 % without an answer).
+
+    [bold]Examples:[/bold]
+
+      routh land lander.xml --down 1.5 --sideways 0.8 --heights 2mm
+      routh land lander.xml --height 0.1 --tilt 3deg --slope 5deg -n 5000 --allow 1%
+      routh land lander.xml --down 1.5 --sideways 0.8 --friction 0.5..0.8 --check 100
+    """
+    from routh.cli.land import run_land
+
+    return run_land(file, robot, request, picture.place(f"{file.stem}-land.png"), output)
 
 
 @command("scan")

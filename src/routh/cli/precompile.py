@@ -64,6 +64,16 @@ def _robot(dt: float | None = None) -> object:
     return step_through(crate, state, dt=dt, duration=2 * dt)
 
 
+def _landings() -> object:
+    from routh.models.spatial import SpatialModel, box, corner_contacts
+    from routh.to_rest import landings
+
+    die = box("die", (0.1, 0.1, 0.1), mass=0.4)
+    model = SpatialModel([die], corner_contacts(die, mu=0.3))
+    start = np.array([0.0, 0.0, 0.051, 1.0, 0.0, 0.0, 0.0])
+    return landings(model, start, -0.1 * np.eye(6)[2], duration=0.05)
+
+
 def _steps(name: str) -> object:
     from routh.systems.d19 import motion_of  # loads the simulator, too
 
@@ -88,6 +98,7 @@ FAMILIES: Families = {
     "time stepping, plane": lambda: _steps("pendulum-with-limit"),
     "time stepping, space": lambda: _steps("block-on-incline"),
     "time stepping of robots": lambda: _robot(dt=0.01),
+    "landings to rest": _landings,
     "many problems": lambda: sample(ImpactBatch.from_problems([_plane()] * 2), 2),
 }
 

@@ -40,6 +40,7 @@ the outcome depends on it. routh samples every order and every overlap, and show
   routh impact problem.npz     the same for your own matrices
   routh impact robot.xml --down 1.0      a robot's landing
   routh tip robot.xml --down 1.5 --sideways 0.8   can it touch down like this, or might it tip over?
+  routh land robot.xml --down 1.5 --sideways 0.8   how likely is that, and where does it come to rest?
   routh simulate robot.xml --down 1.0    what happens after that
 """
 

@@ -8,5 +8,6 @@ Nothing here is imported with ``routh`` itself; importing a module of this part 
 - `gradients`: derivatives of samples by events.
 - `motion`: smooth motion of planar mechanisms between events.
 - `constraints`: constraint forces of a step (D19), and whole motions by such steps.
+- `landing`: whole landings of a free body: flight, impacts and steps in one loop.
 - `gpu`: the same source, one thread a sample.
 """

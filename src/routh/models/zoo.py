@@ -48,7 +48,7 @@ def robot_file(path: str | Path) -> Path:
         robot = find(name)
         if robot is not None:
             return robot
-    raise ModelError(_unknown(file))
+    raise ModelError("path", wrong=_unknown(file))
 
 
 def is_robot_name(path: str | Path) -> bool:

@@ -53,6 +53,7 @@ THUMBNAIL = 130  # dots per inch of the pictures in notebooks
 _BY_ROOM = {
     "routh.robust": ("routh.viz.designs",),
     "routh.sim": ("routh.viz.motions",),
+    "routh.to_rest": ("routh.viz.landings",),
     **{room: (module,) for room, module in features.entries("plots").items()},
 }
 
