@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from routh.cli.land import LandRequest, judge, uncertainty_of
-from routh.to_rest import Spread
+from routh.to_rest.uncertainty import Spread
 
 pytest.importorskip("mujoco")
 LANDER = str(Path(__file__).parents[2] / "examples" / "lander.xml")
@@ -45,7 +45,7 @@ def test_few_landings_decide_nothing(run):
 
 
 def test_mujoco_stands_beside(run):
-    code, out = run("--sideways", "3", "-n", "5", "--check", "2", "--json")
+    code, out = run("--down", "1", "--sideways", "3", "-n", "5", "--check", "2", "--json")
     assert code == 0
     assert json.loads(out)["check"] == {"routh": 1.0, "mujoco": 1.0, "runs": 2}
 
@@ -63,7 +63,13 @@ def test_what_is_not_known_comes_from_a_file_too(tmp_path):
 
 @pytest.mark.parametrize(
     "words",
-    [("--heights", "2deg"), ("--down", "1", "--height", "1"), ("--slope", "steep"), ("--allow", "maybe")],
+    [
+        ("--down", "1", "--heights", "2deg"),
+        ("--down", "1", "--height", "1"),
+        ("--down", "1", "--slope", "steep"),
+        ("--down", "1", "--allow", "maybe"),
+        ("--heights", "2mm"),  # how fast?
+    ],
 )
 def test_bad_input_is_told(run, words):
     assert run(*words)[0] == 2

@@ -6,7 +6,9 @@ import pytest
 import routh
 from routh.models.rotations import exponential, multiply, rotation_matrices
 from routh.models.spatial import PlaneContact, SpatialModel, box, corner_contacts
-from routh.to_rest import Spread, Uncertainty, check, free_body
+from routh.to_rest import Uncertainty, check
+from routh.to_rest.reading import free_body
+from routh.to_rest.uncertainty import Spread
 
 FEET = {"a": (0.2, 0.2, -0.5), "b": (0.2, -0.2, -0.5), "c": (-0.2, 0.2, -0.5), "d": (-0.2, -0.2, -0.5)}
 

@@ -195,6 +195,7 @@ def tip(
 @command("land")
 def land(
     file: Annotated[Path, typer.Argument(help="A robot (.xml MJCF, .urdf).", show_default=False)],
+    landed: landings.Landed,
     robot: robots.RobotFile,
     request: LandRequest,
     picture: options.PictureFile,
@@ -215,7 +216,7 @@ def land(
     """
     from routh.cli.land import run_land
 
-    return run_land(file, robot, request, picture.place(f"{file.stem}-land.png"), output)
+    return run_land(file, landed, robot, request, picture.place(f"{file.stem}-land.png"), output)
 
 
 @command("scan")

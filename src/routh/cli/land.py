@@ -12,16 +12,17 @@ from rich.table import Table
 
 from routh.base.status import InputError
 from routh.base.text import for_rich, listed
-from routh.base.validation import Options
 from routh.cli import options
 from routh.cli.exits import Exit
-from routh.cli.landings import TYPE_A_SPEED
+from routh.cli.landings import Landed, make_landing
 from routh.cli.output import Output, plain_table
-from routh.cli.robots import RobotFile, advising, tell_keyframes
+from routh.cli.robots import Restitution, RobotFile, advising, tell_keyframes
 
 if TYPE_CHECKING:
     from mujoco import MjModel
 
+    from routh.base.validation import Options
+    from routh.models.landings import Landing
     from routh.to_rest import LandingRuns, Uncertainty
 
 _SECONDS = 120.0  # of --budget where it is not given
@@ -31,20 +32,8 @@ _ROWS = 8  # rest poses that are shown
 
 @dataclass(frozen=True)
 class LandRequest:
-    """How it comes down, what is not known of that, and how often it is tried."""
+    """On what it comes down, what is not known of that, and how often it is tried."""
 
-    down: Annotated[
-        float | None, options.option(min=0.0, help="Speed along gravity at the touch, m/s. [1]")
-    ] = None
-    height: Annotated[
-        float | None, options.option(min=0.0, help="Instead of --down: free fall from this height, m.")
-    ] = None
-    sideways: Annotated[float, typer.Option(min=0.0, help="Sideways speed at the touch, m/s.")] = 0.0
-    heading: Annotated[
-        str, typer.Option(help="Where to, from the body's x axis to its left: 20deg or 0.35 (rad).")
-    ] = "0"
-    roll: Annotated[str, typer.Option(help="Turn about the body's x axis, 5deg or rad; first.")] = "0"
-    pitch: Annotated[str, typer.Option(help="... then about its y axis.")] = "0"
     slope: Annotated[str, typer.Option(help="By which the ground rises, 5deg or rad.")] = "0"
     uphill: Annotated[str, typer.Option(help="Where it rises to, from the world's x axis.")] = "0"
     heights: Annotated[
@@ -59,7 +48,9 @@ class LandRequest:
     ] = None
     stiffness: Annotated[
         float | None,
-        options.option(min=1.0, help="Factor within which the contacts' stiffness lies, e.g. 2."),
+        options.option(
+            "--stiffness-factor", min=1.0, help="Factor within which the contacts' stiffness lies, e.g. 2."
+        ),
     ] = None
     speed_error: Annotated[
         str | None, options.option("--speed-error", help="Share by which both speeds may differ, 5%.")
@@ -72,10 +63,7 @@ class LandRequest:
             help="A TOML file with heights, tilt, friction, ... instead of options.",
         ),
     ] = None
-    restitution: Annotated[
-        float | None,
-        options.option(min=0.0, max=1.0, help="Of all contacts. Default: from the contacts' springs."),
-    ] = None
+    restitution: Restitution = None
     runs: Annotated[int, typer.Option("--runs", "-n", min=1, help="How many landings.")] = 1000
     allow: Annotated[
         str | None,
@@ -88,26 +76,20 @@ class LandRequest:
     seed: options.Seed = 0
 
 
-def run_land(file: Path, robot: RobotFile, request: LandRequest, place: Path | None, output: Output) -> int:
+def run_land(
+    file: Path, landed: Landed, robot: RobotFile, request: LandRequest, place: Path | None, output: Output
+) -> int:
     """Land many times, tell how it ends; the exit code."""
     from routh.models import UnrepresentedWarning
-    from routh.models.robots.landing import landing
     from routh.to_rest import landings
 
     allowed = None if request.allow is None else _number("allow", request.allow, "share")
     told = uncertainty_of(request)
-    if request.down is None and request.height is None:
-        raise InputError("--down", wrong=f"how fast does it come down? {TYPE_A_SPEED.capitalize()}")
-    turns: Options = {
-        name: _number(name, getattr(request, name), "angle") for name in ("heading", "roll", "pitch")
-    }
+    landed.demand_speed()
     model = robot.load(file)
     with output.busy("landing"), advising(model, robot), warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always", UnrepresentedWarning)
-        posture = options.given(**robot.posture(model))
-        stood = landing(
-            model, down=request.down, height=request.height, sideways=request.sideways, **turns, **posture
-        )
+        stood = make_landing(model, landed, **robot.posture(model))
         found = landings(
             model,
             stood.qpos,
@@ -125,7 +107,7 @@ def run_land(file: Path, robot: RobotFile, request: LandRequest, place: Path | N
     for note in dict.fromkeys(str(one.message) for one in notes):
         output.say(f"[dim]{for_rich(note)}[/dim]")
     output.show("", f"[bold cyan]{for_rich(file)}[/bold cyan]", rest_table(found))
-    output.say(f"[dim]{for_rich(_how(found, stood.down, request))}[/dim]")
+    output.say(f"[dim]{for_rich(_how(found, stood))}[/dim]")
     tell_keyframes(model, robot, output)
     compared = None
     if request.check is not None:
@@ -217,12 +199,12 @@ def _compare(model: MjModel, found: LandingRuns, count: int, output: Output) -> 
     return {"routh": float(ours.mean()), "mujoco": float(theirs.mean()), "runs": len(theirs)}
 
 
-def _how(found: LandingRuns, down: float, request: LandRequest) -> str:
+def _how(found: LandingRuns, stood: Landing) -> str:
     contacts = "soft: springs, no impacts" if found.soft else "stiff: impacts, orders drawn"
     held = f"; joints locked: {listed(found.body.held, 4)}" if found.body.held else ""
     return (
-        f"{down:.3g} m/s down, {request.sideways:g} m/s sideways; contacts are {contacts}; steps of "
-        f"{1e3 * found.dt:.2g} ms in contact{held}"
+        f"{stood.down:.3g} m/s down, {stood.motion.sideways:g} m/s sideways; contacts are {contacts}; "
+        f"steps of {1e3 * found.dt:.2g} ms in contact{held}"
     )
 
 

@@ -204,6 +204,7 @@ class MotionRequest:
     law: Annotated[
         str | None,
         options.option(
+            "--law",
             metavar="LAW",
             help="The law that resolves impacts, by its name in routh.laws.LAWS: set-valued, simultaneous, "
             "moreau... [set-valued; motions by constraint forces have none]",

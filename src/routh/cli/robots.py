@@ -21,7 +21,6 @@ from routh.base.text import for_rich, for_terminal, listed
 from routh.cli import options
 from routh.cli.landings import Landed, make_landing, tell_place, window_line
 from routh.cli.output import Output
-from routh.models.zoo import is_robot_name
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -42,6 +41,7 @@ def is_robot(file: str | Path) -> bool:
     """Whether a file is a robot's, by its suffix, or is no file and a robot's name, and not a system's."""
     if Path(file).suffix:
         return Path(file).suffix.lower() in SUFFIXES
+    from routh.models.zoo import is_robot_name  # brings the robots' packages
     from routh.systems.catalogue import CATALOGUE
 
     return str(file) not in CATALOGUE and is_robot_name(file)
@@ -142,7 +142,7 @@ Restitution = Annotated[
         min=0.0,
         max=1.0,
         show_default=False,
-        help="Restitution coefficient of all contacts. Default: 0; routh tip: from the contacts' springs.",
+        help="Restitution coefficient of all contacts. Default: 0; tip, land: from the contacts' springs.",
     ),
 ]
 Friction = Annotated[

@@ -2,8 +2,7 @@
 
 The score, the support and its edges are those of `routh.robust.support`; the set is that of the contacts
 that close within the window. An outcome that is above 1 turns the body over its edge; what comes after the
-impact, later contacts and motors, is not looked at, but for the proof by energy, which covers everything that
-adds none.
+impact is not looked at, but for the proof by energy, which covers everything that adds none.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from routh.testkit.checks import examine as examine
 from routh.testkit.names import ENGINES as ENGINES
 from routh.testkit.names import MissingEngineError as MissingEngineError
 from routh.testkit.names import named as named
-from routh.testkit.scene import FreeBody as FreeBody
 from routh.testkit.scene import ImpactScene as ImpactScene
+from routh.testkit.scene import SceneBody as SceneBody
 from routh.testkit.scene import Shape as Shape
 from routh.testkit.scene import problem as problem
 from routh.testkit.stepping import Stepped as Stepped

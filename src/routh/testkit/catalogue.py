@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from routh.testkit.scene import FreeBody, ImpactScene, Shape, Triple, touching
+from routh.testkit.scene import ImpactScene, SceneBody, Shape, Triple, touching
 
 if TYPE_CHECKING:
     from routh.base.validation import Array
@@ -43,10 +43,10 @@ def heading(down: float, sideways: float, angle: float) -> Triple:
     return (float(sideways * np.cos(angle)), float(sideways * np.sin(angle)), -down)
 
 
-def ball(pos: Triple, v: Triple = (0.0, 0.0, 0.0)) -> FreeBody:
+def ball(pos: Triple, v: Triple = (0.0, 0.0, 0.0)) -> SceneBody:
     """A solid ball of 1 kg."""
     moment = 0.4 * RADIUS**2
-    return FreeBody(1.0, (moment,) * 3, (Shape("sphere", (RADIUS,)),), pos, v=v)
+    return SceneBody(1.0, (moment,) * 3, (Shape("sphere", (RADIUS,)),), pos, v=v)
 
 
 def box(name: str, half: Triple, v: Triple, *, tilt: float = 0.0, mu: float = 0.5) -> ImpactScene:
@@ -55,7 +55,7 @@ def box(name: str, half: Triple, v: Triple, *, tilt: float = 0.0, mu: float = 0.
     squares = np.array(half) ** 2
     x, y, z = (squares.sum() - squares) / 3.0
     quat = (float(np.cos(tilt / 2)), float(axis[0]), float(axis[1]), 0.0)
-    body = FreeBody(1.0, (float(x), float(y), float(z)), (Shape("box", half),), (0.0, 0.0, half[2]), quat, v)
+    body = SceneBody(1.0, (float(x), float(y), float(z)), (Shape("box", half),), (0.0, 0.0, half[2]), quat, v)
     return touching(ImpactScene(name, (body,), mu))
 
 
@@ -78,7 +78,7 @@ def legged(
     shapes = tuple(
         Shape("sphere", (0.02,), (x, y, -0.53 + h), m) for (x, y), h, m in zip(feet, above, own, strict=True)
     )
-    body = FreeBody(5.0, (0.3125,) * 3, shapes, (0.0, 0.0, 0.55), quat, v, w)
+    body = SceneBody(5.0, (0.3125,) * 3, shapes, (0.0, 0.0, 0.55), quat, v, w)
     return touching(ImpactScene(name, (body,), mu, restitution, gravity=gravity))
 
 

@@ -14,7 +14,7 @@ from routh.base.validation import Array
 from routh.models.mujoco.contacts import geom_name
 from routh.models.mujoco.engine import engine
 from routh.testkit.names import named
-from routh.testkit.scene import FreeBody, ImpactScene, Shape, quaternion
+from routh.testkit.scene import ImpactScene, SceneBody, Shape, quaternion
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -45,7 +45,7 @@ def scene_of(model: MjModel, data: MjData) -> ImpactScene:
         q = quaternion(R)
         quat = (float(q[0]), float(q[1]), float(q[2]), float(q[3]))
         inertia = _three(model.body_inertia[i])
-        bodies.append(FreeBody(float(model.body_mass[i]), inertia, shapes, place, quat, v, w))
+        bodies.append(SceneBody(float(model.body_mass[i]), inertia, shapes, place, quat, v, w))
     if not bodies:
         raise ModelError(got="a model without bodies", wanted="free bodies")
     return ImpactScene("touch-down", tuple(bodies), max(friction, 0.0), ground=ground)

@@ -36,7 +36,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class FreeBody:
+class SceneBody:
     """A rigid body that nothing holds."""
 
     mass: float  # kg
@@ -53,7 +53,7 @@ class ImpactScene:
     """Free bodies at the moment of an impact, above a flat ground or in space."""
 
     name: str
-    bodies: tuple[FreeBody, ...]
+    bodies: tuple[SceneBody, ...]
     mu: float = 0.5
     restitution: float = 0.0
     ground: bool = True

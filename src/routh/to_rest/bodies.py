@@ -33,7 +33,7 @@ class Sides:
 class FreeBody:
     """A rigid body that moves freely over one plane. Its own frame has its origin in the centre of mass.
 
-    Made by `routh.to_rest.free_body`.
+    Made by `routh.to_rest.reading.free_body`.
     """
 
     mass: float

@@ -9,7 +9,7 @@ import numpy as np
 from routh.base.validation import Array
 from routh.kernels.landing.data import FLIGHT, IMPACT, STEP
 from routh.models.rotations import contact_frames, rotation_matrices
-from routh.to_rest.many import Motion
+from routh.to_rest.many import LandingMotion
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class LandingCheck:
     impacts: int
 
 
-def check(motion: Motion) -> LandingCheck:
+def check(motion: LandingMotion) -> LandingCheck:
     """Recompute momentum, cones, energy and depths of a motion."""
     body, q, v = motion.body, motion.q, motion.v
     R = rotation_matrices(q[:, 3:])
@@ -65,7 +65,7 @@ def check(motion: Motion) -> LandingCheck:
     )
 
 
-def energies(motion: Motion) -> Array:
+def energies(motion: LandingMotion) -> Array:
     """Kinetic energy and that of gravity at each state, (T,) J."""
     body, v = motion.body, motion.v
     kinetic = 0.5 * body.mass * (v[:, :3] ** 2).sum(axis=1) + 0.5 * (v[:, 3:] ** 2) @ body.inertia

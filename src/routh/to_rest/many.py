@@ -146,7 +146,7 @@ class LandingRuns(Drawable, Tabular):
             "depth": float(worst[DEPTH] / self.body.size),
         }
 
-    def motion(self, state: int = 0, run: int = 0) -> Motion:
+    def motion(self, state: int = 0, run: int = 0) -> LandingMotion:
         """One of the runs again, with all that happened."""
         row = integer("state", state, at_least=0, at_most=len(self.status) - 1)
         column = integer("run", run, at_least=0, at_most=self.status.shape[1] - 1)
@@ -203,7 +203,7 @@ class LandingRuns(Drawable, Tabular):
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class LandingMotion:
     """One landing, state by state, of the centre of mass and principal axes (`FreeBody.model`)."""
 
     body: FreeBody
@@ -258,7 +258,7 @@ def landings(
     Parameters
     ----------
     model : mujoco.MjModel with one free root over one plane, whose joints are locked where ``qpos`` has them;
-        a `SpatialModel` of one body; or a `routh.to_rest.FreeBody`.
+        a `SpatialModel` of one body; or a `routh.to_rest.bodies.FreeBody`.
     qpos : (nq,) of one state, or (S, nq) of many; joints alike in all of them.
     qvel : (nv,) or (S, nv); joints do not move.
     n : landings of each state. They differ in what is drawn: orders of simultaneous contacts, and what
@@ -503,7 +503,7 @@ class _Job:
             bad |= ~(worst[:, GAINED] <= LIMITS["gained"]) | ~(worst[:, DEPTH] <= LIMITS["depth"] * size)
         return np.asarray(bad & (ends.status < OUT_OF_TIME))
 
-    def motion(self, e: int) -> Motion:
+    def motion(self, e: int) -> LandingMotion:
         """Run e, written down."""
         nc, room = len(self.body.names), 4096
         while True:
@@ -525,7 +525,7 @@ class _Job:
         points = self.body.points - self.runs.height[e][:, None] * self.rules.up
         status = NOT_SOLVED if self._broken(ends)[e] else int(ends.status[e])
         mu = self.runs.mu[e].copy()
-        return Motion(self.body, t, q, v, kind, impulse, points, mu, STATUSES[status])
+        return LandingMotion(self.body, t, q, v, kind, impulse, points, mu, STATUSES[status])
 
 
 def _upright(body: FreeBody, q: Array) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where landings end: the places, in red where the body tipped, and how often it lies on each side."""
+"""Pictures of where landings end: in red where the body tipped, and how often it lies on each side."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import numpy as np
 from routh.base.validation import Array
 from routh.kernels.common.arrays import Draw, Outputs
 from routh.kernels.constraints.data import Layout
-from routh.kernels.constraints.march import Course, Plan, Room
+from routh.kernels.constraints.march import Marching, Plan, Room
 from routh.kernels.space.workspace import SpaceWork
-from routh.problem.rows import Problems, Rows, Scratch
+from routh.problem.rows import Problems, Rows, RowScratch
 
 #: how a motion ends
 AT_REST, TIPPED, MOVING, OUT_OF_TIME, NOT_SOLVED = range(5)
@@ -84,9 +84,9 @@ class Hands(NamedTuple):
     plan: Plan  # the body's arrays are the thread's own
     layout: Layout
     room: Room
-    course: Course  # of one motion
+    course: Marching  # of one motion
     problems: Problems  # one impact
-    scratch: Scratch
+    scratch: RowScratch
     rows: Rows
     draw: Draw
     outputs: Outputs

@@ -6,7 +6,7 @@ import numpy as np
 import pybullet as p
 
 from routh.base.validation import Array
-from routh.testkit.scene import FreeBody, ImpactScene
+from routh.testkit.scene import ImpactScene, SceneBody
 
 
 class Bullet:
@@ -23,7 +23,7 @@ class Bullet:
             p.changeDynamics(plane, -1, lateralFriction=1.0, restitution=1.0, **self.world)
         self.bodies = [self._add(scene, b) for b in scene.bodies]
 
-    def _add(self, scene: ImpactScene, b: FreeBody) -> int:
+    def _add(self, scene: ImpactScene, b: SceneBody) -> int:
         kinds = {"sphere": p.GEOM_SPHERE, "box": p.GEOM_BOX}
         if len(b.shapes) == 1:
             s = b.shapes[0]

@@ -9,7 +9,7 @@ import genesis as gs
 import numpy as np
 
 from routh.base.validation import Array
-from routh.testkit.scene import FreeBody, ImpactScene, Shape
+from routh.testkit.scene import ImpactScene, SceneBody, Shape
 
 
 class Genesis:
@@ -48,7 +48,7 @@ class Genesis:
         """Nothing has to be let go."""
 
 
-def _file(b: FreeBody) -> str:
+def _file(b: SceneBody) -> str:
     """The body as an MJCF of its own."""
     shapes = "".join(_geom(s) for s in b.shapes)
     inertia = f'<inertial pos="0 0 0" mass="{b.mass}" diaginertia="{_text(b.inertia)}"/>'

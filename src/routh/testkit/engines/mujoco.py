@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from routh.base.validation import Array
-from routh.testkit.scene import FreeBody, ImpactScene, Shape, rotation
+from routh.testkit.scene import ImpactScene, SceneBody, Shape, rotation
 
 LASTS = 0.01  # s, half a period of the spring that stands for restitution
 
@@ -53,7 +53,7 @@ def spring(restitution: float, lasts: float) -> str:
     return f"{-stiffness} {-2.0 * decay / lasts}"
 
 
-def _body(b: FreeBody, mu: float) -> str:
+def _body(b: SceneBody, mu: float) -> str:
     shapes = "".join(_geom(s, mu) for s in b.shapes)
     inertial = f'<inertial pos="0 0 0" mass="{b.mass}" diaginertia="{_text(b.inertia)}"/>'
     return f'<body pos="{_text(b.pos)}"><freejoint/>{inertial}{shapes}</body>'

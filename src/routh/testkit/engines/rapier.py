@@ -6,7 +6,7 @@ import numpy as np
 import rapier3d as r
 
 from routh.base.validation import Array
-from routh.testkit.scene import FreeBody, ImpactScene, unit
+from routh.testkit.scene import ImpactScene, SceneBody, unit
 
 
 class Rapier:
@@ -24,7 +24,7 @@ class Rapier:
             self.world.add_collider(ground.restitution(scene.restitution))
         self.bodies = [self._add(scene, b) for b in scene.bodies]
 
-    def _add(self, scene: ImpactScene, b: FreeBody) -> r.RigidBodyHandle:
+    def _add(self, scene: ImpactScene, b: SceneBody) -> r.RigidBodyHandle:
         shapes = []
         for s in b.shapes:
             ball = s.kind == "sphere"
