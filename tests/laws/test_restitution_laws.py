@@ -8,6 +8,7 @@ from feature_marks import needs
 from problems import colliding, random_problem
 from routh import laws, systems
 from routh.base.status import Status
+from routh.laws.cone_program import Cones, _complementarity, friction_impulse
 
 ALL = ("moreau", "moreau-convex", "poisson", "energetic", "chatterjee-ruina", "lzb")
 SPHERE = np.diag([2.0, 2.0, 2.0, 0.2, 0.2, 0.2])  # kg, kg m^2: a sphere of 0.5 m
@@ -238,3 +239,19 @@ def test_names_and_bad_input():
         if name != "moreau-convex":
             with pytest.raises(ValueError, match="friction"):
                 laws.LAWS[name](friction="sandpaper")(ball)
+
+
+def test_friction_that_is_off_by_its_last_half_of_digits_is_mended():
+    """The power of friction falls short by the square of that only, which is rounding."""
+    rng = np.random.default_rng(0)
+    A, contact, normal = rng.normal(size=(6, 6)), rng.normal(size=(2, 3)), np.array([1.0, 0.7])
+    settings = A @ A.T / 6 + 0.1 * np.eye(6), contact, normal, Cones(np.array([0.5, 0.8]), 2, None)
+    friction, _ = friction_impulse(*settings)
+    turned = friction + 1e-8 * friction[:, ::-1] * [-1.0, 1.0]
+    np.testing.assert_allclose(friction_impulse(*settings, start=turned)[0], friction, atol=1e-13)
+
+
+def test_impulses_that_pull_or_leave_the_polygon_are_no_answer():
+    square = Cones(np.array([0.5]), 2, np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]))
+    for impulse, fault in (([2.0, 0.5, -0.5], 0.0), ([-1.0, 0.0, 0.0], 1.0), ([2.0, 1.0, 1.0], 1.0)):
+        assert _complementarity(np.array([impulse]), np.zeros((1, 3)), square) == pytest.approx(fault)

@@ -178,3 +178,11 @@ def test_a_fast_turn_brings_contacts_into_the_window():
     turning = routh.models.landing(model, drop=0.1, pitch=0.01, pitch_rate=-5.0)
     assert still.problem.nc == 2
     assert turning.problem.nc == 4
+
+
+def test_a_crate_comes_down_below_one_that_lies_on_it():
+    """It is not pulled out from under that one, to land on top of it."""
+    crate = '<body name="{}" pos="0 0 {}"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>'
+    text = CRATE.split("<body")[0].format(tilt=0) + crate.format("lower", 0.15) + crate.format("upper", 0.35)
+    with pytest.raises(ValueError, match="upper lies on lower"):
+        routh.models.landing(compiled(text + "</worldbody></mujoco>"), body="lower")
