@@ -244,9 +244,10 @@ def test_names_and_bad_input():
 def test_friction_that_is_off_by_its_last_half_of_digits_is_mended():
     """The power of friction falls short by the square of that only, which is rounding."""
     rng = np.random.default_rng(0)
-    A, contact, normal = rng.normal(size=(6, 6)), rng.normal(size=(2, 3)), np.array([1.0, 0.7])
+    A, contact, normal = rng.normal(size=(6, 6)), 10.0 * rng.normal(size=(2, 3)), np.array([1.0, 0.7])
     settings = A @ A.T / 6 + 0.1 * np.eye(6), contact, normal, Cones(np.array([0.5, 0.8]), 2, None)
     friction, _ = friction_impulse(*settings)
+    np.testing.assert_allclose(np.hypot(*friction.T), [0.5, 0.56])  # both slide
     turned = friction + 1e-8 * friction[:, ::-1] * [-1.0, 1.0]
     np.testing.assert_allclose(friction_impulse(*settings, start=turned)[0], friction, atol=1e-13)
 

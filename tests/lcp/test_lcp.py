@@ -215,8 +215,8 @@ def test_ties_do_not_depend_on_the_sign():
 
 def test_the_artificial_variable_leaves_in_a_tie():
     """Whatever the slack columns say of the order of two equal ratios: then the problem is solved."""
-    slacks, column, values = [[1, 0], [0, 1]], [1, 1], [1, 1]
-    T = np.column_stack([slacks, column, [0, 0], [0, 0], values]).astype(object)
     for artificial in (0, 1):
-        basis = np.array([4, 1] if artificial == 0 else [0, 4])
+        basis, slack, ones = np.array([0, 1]), np.zeros(2), np.ones(2)
+        basis[artificial], slack[artificial] = 4, 1  # by its slack columns it comes second
+        T = np.column_stack([slack, slack, ones, slack, slack, ones]).astype(int).astype(object)
         assert _leaving(T, basis, [0, 1], 2) == artificial
