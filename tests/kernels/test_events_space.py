@@ -15,6 +15,8 @@ from routh.exact.rational import friction_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
 from routh.kernels.common.record import ENTRIES, make_record
 from routh.kernels.events import run
+from routh.kernels.space import curve_events
+from routh.kernels.space.implicit import farthest_event
 from routh.kernels.space.newton import on_rim
 from routh.kernels.space.pieces import advance_stage
 from routh.kernels.space.record import write_stage
@@ -22,6 +24,7 @@ from routh.kernels.space.sample import begin, load_row, run_range
 from routh.kernels.space.workspace import (
     DRAWS,
     DRIVEN,
+    GO_ON,
     NO_RATES,
     RATES,
     REDRAWS,
@@ -420,3 +423,26 @@ def test_who_cut_a_stage_is_written_down_where_it_began():
     record.total[ENTRIES] = 1
     interpreted(write_stage)(record, 2, 0.3, 0)
     assert (record.setter[0], record.set_share[0]) == (0, 0.3)
+
+
+def test_how_far_a_budget_was_from_its_end_is_kept():
+    """Of 0.5 N s to return 0.2 are spent: where the next look has passed it, a line from here tells where."""
+    work = workspace(1)
+    work.now[0], work.budget[0], work.role[0], work.pushed[0] = 1.0, 0.5, DRIVEN, 0.2
+    for keep, wanted in ((False, 0.0), (True, -0.3)):
+        interpreted(farthest_event)(work, 1, 1, 1, 1.0, keep)
+        assert work.earlier[1] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("slows", "looks"), [(False, [0.5, 1.0, 0.25, 1.0]), (True, [1.0])])
+def test_a_step_is_searched_once_for_a_contact_that_turned_and_came_back(slows, looks):
+    """Amid the step, at its end, where it may have turned, at the end again; one that only slows has not."""
+    seen, peaks = [], iter([0.25, 0.75, 0.0])
+    instead = (
+        (curve_events.look, lambda work, nc, m, books, at: (seen.append(at), (-1.0, GO_ON, -1))[1]),
+        (curve_events.turning_point, lambda work, nc: next(peaks)),
+        (curve_events.only_slows, lambda work, i: slows),
+    )
+    found = interpreted(curve_events.first_event, instead)(workspace(1), 1, 1, None, 1.0, True)
+    assert found == (1.0, GO_ON, -1)
+    assert seen == looks
