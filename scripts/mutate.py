@@ -166,8 +166,7 @@ def mirror(file: str, most: int) -> list[str]:
         if path.is_relative_to(room) or dotted in text:
             counts[path] = len(words.findall(text)) + 100 * (stem in path.stem)
     ordered = sorted(counts, key=lambda path: -counts[path])
-    near = [path for path in ordered if counts[path]][:most]
-    return [str(path.relative_to(ROOT)) for path in near or ordered]
+    return [str(path.relative_to(ROOT)) for path in ordered[:most]]
 
 
 def tested(place: Path, arguments: list[str], limit: float | None) -> tuple[str, list[str], float]:

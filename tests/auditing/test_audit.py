@@ -11,6 +11,7 @@ import routh
 from routh import systems
 from routh.auditing import membership
 from routh.auditing.membership import APPROACH, CONE, ENERGY, REACH, best_impulse, broken_laws
+from routh.base.status import StateError, Status
 
 
 def spatial_problem(seed, nc=3, nv=7):
@@ -200,3 +201,13 @@ def test_a_set_without_a_sample_that_ended(block):
     assert not found.inside
     assert "no sample of its set is solved" in found.verdict
     assert found.plot().axes[0].get_legend_handles_labels()[1] == ["outcomes: no sample is solved"]
+
+
+def test_a_state_that_cannot_be_is_told_from_one_that_was_not_reached(block):
+    def landing(depth):
+        if depth > 0.0:
+            raise StateError("the foot is in the ground")
+        return block.problem
+
+    found = routh.scan(landing, {"depth": [0.0, 1.0]}, n=8)
+    assert found.status.tolist() == [Status.SOLVED, Status.REFUSED]

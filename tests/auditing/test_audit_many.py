@@ -6,7 +6,7 @@ import pytest
 import routh
 from problems import colliding, random_problem
 from routh import ImpactBatch
-from routh.auditing.membership import audit_many
+from routh.auditing.membership import BatchAudit, audit_many
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +53,12 @@ def test_bad_answers_are_refused(sampled):
     bad[4, 0] = np.nan
     with pytest.raises(ValueError, match="v_after: row 4"):
         audit_many(sampled, bad)
+
+
+def test_one_reason_is_enough_for_suspicion():
+    each = np.vstack([np.zeros(3), 0.1 * np.eye(3)])  # the first row has none
+    assert BatchAudit(each[:, 0], np.zeros(4, dtype=int), each[:, 1], each[:, 2]).suspects().tolist() == [
+        1,
+        2,
+        3,
+    ]

@@ -140,3 +140,14 @@ def test_an_unstable_simulation_ends_in_an_error(flag, tmp_path, monkeypatch):
 
     with pytest.raises(ModelError, match=r"unstable at 0\.05"):
         rollout.audit(model, mujoco.MjData(model), duration=0.2, n=4, control=explode)
+
+
+def test_the_outcome_of_a_ball_is_waited_for_no_longer_than_its_impact():
+    """It comes down at 0.2 m/s from two steps above the floor; at the end it no longer approaches."""
+    model = mujoco.MjModel.from_xml_string(
+        SCENE.format(name="scene", shape="sphere", cone="elliptic", integrator="Euler")
+    )
+    data = mujoco.MjData(model)
+    data.qpos[2], data.qvel[2] = 0.1 + 0.0004, -0.2
+    assert rollout.own_outcome(model, data)[2] > -0.02
+    assert 0.004 < data.time < 0.05  # of 0.1 s at most

@@ -151,3 +151,13 @@ def test_nearly_equal_contacts_have_a_bound_at_every_level():
     for level in (0, 1, 2):
         value = routh.outer_bound(problem, level=level).support(Jn[0])
         assert 0.0 <= value <= problem.speed * np.sqrt(Jn[0] @ problem.solve_mass(Jn[0])) * (1.0 + 1e-9)
+
+
+def test_what_a_frictionless_fall_can_do_is_to_stop_and_return():
+    """The longest solution, by which slopes are multiplied, is once down and back; rays are directions."""
+    fall = routh.ImpactProblem(np.diag([2.0, 3.0]), [[0.0, 1.0]], [[1.0, 0.0]], 0.0, [0.0, -1.7])
+    assert BarrierBound(fall, pieces=False).length == pytest.approx(2.0)
+    jammed = fall.replace(mu=1.0, Jt=[[0.0, 1.0]])  # friction one way undoes the push
+    for problem, shortest in ((fall, 1.0), (jammed, 0.0), (systems.get("compass-gait").problem, 1.0)):
+        sizes = [np.linalg.norm(ray) for ray in BarrierBound(problem, pieces=False)._rays.values()]
+        np.testing.assert_allclose(sorted(sizes), [shortest, *[1.0] * (len(sizes) - 1)], rtol=1e-12)

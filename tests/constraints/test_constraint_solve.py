@@ -3,6 +3,7 @@
 import copy
 import itertools
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from scipy import sparse
 
 import constraints_random
 from routh.base.status import Status
+from routh.compiling import interpreted
 from routh.constraints import Bilateral, ConstrainedSystem, Contact, Unilateral, solve, solve_many
 from routh.constraints.friction import solve_cone, solve_coulomb
+from routh.kernels.constraints.scaling import _worst
 
 
 def enumerate_lcp(rows):
@@ -332,3 +335,11 @@ def test_many_refuse_what_is_not_one_mechanism():
         solve_many([])
     with pytest.raises(ValueError, match="warm: got the result of 1 steps; wanted 2"):
         solve_many(systems[:1] * 2, warm=solve_many(systems[:1]))
+
+
+@pytest.mark.parametrize("force", [-2.0, 2.0])
+def test_a_row_with_neither_spring_nor_damper_may_not_push_or_pull(force):
+    """All of its force is wrong; of a one-sided row, too, whose law allows no pull."""
+    for bilateral in (1, 0):
+        layout, own = SimpleNamespace(nb=bilateral), SimpleNamespace(scaled=np.zeros((5, 1)))
+        assert interpreted(_worst)(layout, None, 1.0, own, np.array([force]), 0, 1) == 1.0

@@ -8,7 +8,9 @@ import pytest
 import routh
 from problems import rational_block
 from routh.exact.checker import (
+    LINE,
     CheckedPath,
+    PathProgram,
     _in_polygon,
     _inside,
     check_member,
@@ -97,6 +99,13 @@ def test_a_contact_does_not_push_on_while_it_separates():
         verdict = verify_path(ball, CheckedPath((ball.v, after), (push,)), after)
         assert bool(verdict) == (not why)
         assert why in verdict.why
+
+
+def test_one_contact_does_not_pull_while_its_twin_pushes():
+    twins = RationalProblem([[1, 0], [0, 1]], [[0, 1]] * 2, [[[1, 0]]] * 2, [0, 0], [0, -1])
+    program = PathProgram(twins, None, [["sticks", "sticks"]], LINE)
+    assert program.satisfied([F(1, 2), F(1, 2)], False)
+    assert not program.satisfied([F(2), F(-1)], False)
 
 
 SQUARE = [(F(1), F(0)), (F(0), F(1)), (F(-1), F(0)), (F(0), F(-1))]

@@ -4,7 +4,8 @@ import numpy as np
 
 from problems import family_problem
 from routh.base.status import Status
-from routh.kernels.algorithm1.cone import cone_step, load_cone
+from routh.compiling import interpreted
+from routh.kernels.algorithm1.cone import cone_step, load_cone, pushed, solve_contact
 from routh.kernels.algorithm1.sampling import run
 from routh.kernels.algorithm1.work import StepDraw, load_row, make_work
 from routh.kernels.common.arrays import make_rows
@@ -66,6 +67,20 @@ def test_steps_agree_with_the_reference():
                 difference = problem.kinetic_energy(problem.apply(impulse) - reference.v)
                 assert np.sqrt(2.0 * difference) < 1e-6 * problem.speed
     assert solved >= 36
+
+
+def test_one_contact_alone_stops_or_takes_all_that_it_may():
+    for seed in range(8):
+        problem, _ = family_problem("spatial-1", seed)
+        rows, work = make_rows([problem]), make_work(1, 2, 0)
+        load_row(rows, 0, Draw(1, 0, np.uint64(0), np.empty((0, 1)), np.empty((1, 0)), 1), 2, work)
+        load_cone(work, 1)
+        w = rows.start[0]
+        for bound in (1e-3, 1e3):
+            normal = interpreted(solve_contact)(work, bound, 0, *w)[0]
+            left = interpreted(pushed)(work, 0, *w, normal)[2]
+            assert 0.0 < normal <= bound
+            assert abs(left) < 1e-12 or (normal == bound and left < 0.0)
 
 
 def test_samples_end_and_dissipate():

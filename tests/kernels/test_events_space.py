@@ -13,12 +13,18 @@ from routh.base.status import Status
 from routh.compiling import interpreted
 from routh.exact.rational import friction_directions
 from routh.kernels.common.arrays import make_draw, make_outputs, make_rows
+from routh.kernels.common.record import ENTRIES, make_record
 from routh.kernels.events import EventSampler
+from routh.kernels.space import curve_events
+from routh.kernels.space.implicit import farthest_event
+from routh.kernels.space.newton import on_rim
 from routh.kernels.space.pieces import advance_stage
+from routh.kernels.space.record import write_stage
 from routh.kernels.space.sample import begin, load_row, run_range
 from routh.kernels.space.workspace import (
     DRAWS,
     DRIVEN,
+    GO_ON,
     NO_RATES,
     RATES,
     REDRAWS,
@@ -391,3 +397,52 @@ def test_a_sample_reads_nothing_that_it_has_not_written(facets, restitution):
     assert np.all(clean.status == Status.SOLVED)
     for one, other in zip(clean, spoiled, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("facets", [4, 8])
+def test_the_nearest_point_of_a_friction_polygons_rim(facets):
+    """It is on it, and none of ten thousand points of it is nearer."""
+    corners, radius = facet_directions(2, facets), 1.5
+    share = np.linspace(0.0, 1.0, 10000 // facets)[:, None, None]
+    rim = -radius * ((1.0 - share) * corners + share * np.roll(corners, -1, axis=0)).reshape(-1, 2)
+    for z in np.random.default_rng(0).normal(size=(50, 2)):
+        p0, p1, *_ = interpreted(on_rim)(corners, *z, radius, -1)
+        assert np.hypot(p0 - z[0], p1 - z[1]) <= np.hypot(*(rim - z).T).min() + 1e-12
+        assert np.hypot(*(rim - [p0, p1]).T).min() < 1e-3
+
+
+def test_who_cut_a_stage_is_written_down_where_it_began():
+    """The contact whose normal velocity would vanish first; nothing of a stage without an entry."""
+    record = make_record(2, 2, 3)
+    record.c[0], record.change[0] = [-1.0, 0, 0, -3.0, 0, 0], [2.0, 0, 0, 2.0, 0, 0]
+    record.setter[:] = 7
+    for entries, first in ((0, 0), (3, 2)):  # none yet, and one more than there is room
+        record.total[ENTRIES] = entries
+        interpreted(write_stage)(record, 2, 0.3, first)
+        assert record.setter.tolist() == [7, 7]
+    record.total[ENTRIES] = 1
+    interpreted(write_stage)(record, 2, 0.3, 0)
+    assert (record.setter[0], record.set_share[0]) == (0, 0.3)
+
+
+def test_how_far_a_budget_was_from_its_end_is_kept():
+    """Of 0.5 N s to return 0.2 are spent: where the next look has passed it, a line from here tells where."""
+    work = workspace(1)
+    work.now[0], work.budget[0], work.role[0], work.pushed[0] = 1.0, 0.5, DRIVEN, 0.2
+    for keep, wanted in ((False, 0.0), (True, -0.3)):
+        interpreted(farthest_event)(work, 1, 1, 1, 1.0, keep)
+        assert work.earlier[1] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("slows", "looks"), [(False, [0.5, 1.0, 0.25, 1.0]), (True, [1.0])])
+def test_a_step_is_searched_once_for_a_contact_that_turned_and_came_back(slows, looks):
+    """Amid the step, at its end, where it may have turned, at the end again; one that only slows has not."""
+    seen, peaks = [], iter([0.25, 0.75, 0.0])
+    instead = (
+        (curve_events.look, lambda work, nc, m, books, at: (seen.append(at), (-1.0, GO_ON, -1))[1]),
+        (curve_events.turning_point, lambda work, nc: next(peaks)),
+        (curve_events.only_slows, lambda work, i: slows),
+    )
+    found = interpreted(curve_events.first_event, instead)(workspace(1), 1, 1, None, 1.0, True)
+    assert found == (1.0, GO_ON, -1)
+    assert seen == looks

@@ -6,8 +6,14 @@ import pytest
 from problems import FAMILIES, family_problem
 from routh.base.rng import uniforms
 from routh.base.status import Status
+from routh.compiling import interpreted
 from routh.kernels.algorithm1.sampling import run
+from routh.kernels.common.arrays import EXTREME
 from routh.kernels.common.random import draw_bounds
+from routh.kernels.common.record import make_record
+from routh.kernels.plane import rates, roles
+from routh.kernels.plane.record import write_rates
+from routh.kernels.plane.sample import workspace
 from routh.laws.set_valued import accumulate
 from routh.problem.friction import facet_directions
 from routh.step import PolyhedralStep
@@ -116,3 +122,47 @@ def test_scaling_the_velocity_scales_the_outcome_exactly():
     small = run(half, 50, **arguments(half, 1.0))
     assert (0.5 * whole[0]).tobytes() == small[0].tobytes()
     assert whole[2].tobytes() == small[2].tobytes()
+
+
+def two_contacts(*, now=(-1.0, 0.0, -1.0, 0.0), role=rates.NONE):
+    """Scratch of events in the plane with both contacts in one state."""
+    work = workspace(2, samples=10**6)  # so many that patterns are kept
+    work.now[:], work.role[:2], work.order[:2] = now, role, (0, 1)
+    return work
+
+
+def test_a_pattern_that_was_never_kept_is_nowhere():
+    work = two_contacts(role=rates.DRIVEN)
+    with np.errstate(over="ignore"):  # names are mixed by multiplying
+        find, name = interpreted(roles.find_slot), interpreted(roles.pattern_name)(work, 2)
+        slot = interpreted(roles.slot_of)(name)
+        assert find(work, work.known, 2, np.uint64(1)) == roles.NOWHERE
+        work.names[slot] = name
+        assert find(work, work.known, 2, np.uint64(1)) == slot
+
+
+@pytest.mark.parametrize("key", range(8))
+def test_contacts_that_go_together_are_not_driven_alone(key):
+    """Whatever the samples' rates are: extreme ones are those of one contact at a time."""
+    work, choose = two_contacts(), interpreted(roles.choose_roles)
+    with np.errstate(over="ignore"):  # keys are mixed by multiplying
+        assert choose(work, 2, EXTREME, None, np.uint64(key), roles.TOGETHER) == -1
+    assert work.role[:2].tolist() == [rates.DRIVEN] * 2
+
+
+def test_contacts_of_another_kind_leave_the_first_that_breaks_a_law_decided():
+    """Two held contacts that separate: of one kind it is open which is the first, of two the last kind is."""
+    for kinds, decided in (((0, 1), True), ((0, 0), False)):
+        work = two_contacts(role=rates.HELD)
+        work.kind[:2], work.known[0, [4, 6]] = kinds, 1.0
+        assert interpreted(rates.mend)(work, 2, 0, False) == (False, not decided)
+        assert work.role[:2].tolist() == [rates.HELD, rates.NONE if decided else rates.HELD]
+
+
+@pytest.mark.parametrize("slip", [-1.0, 1.0])
+def test_a_frictionless_contact_is_written_down_with_the_way_it_slides(slip):
+    work, record = two_contacts(now=(0.0, 0.0, 0.0, slip)), make_record(1, 2, 2)
+    work.known[0, 4 * 2 + rates.CODES + np.arange(2)] = rates.DRIVEN * rates.SLIPS + 1
+    interpreted(write_rates)(record, 0, work, 2, 0, 0)
+    assert record.role[0].tolist() == [rates.DRIVEN] * 2
+    assert record.face[0, 1] == (0 if slip > 0.0 else 1)

@@ -86,3 +86,12 @@ def test_slip_that_is_rounding_sticks():
     still, moved = law(block), law(nudged)
     np.testing.assert_allclose(moved.v, still.v, atol=1e-14)
     assert len(moved.path.impulse) == len(still.path.impulse)
+
+
+def test_feet_of_nearly_equal_height_hold_a_block_against_a_small_moment():
+    """Friction at both stops slip and spin, though its two rows differ by a thousandth only."""
+    Jn, Jt = [[0, 1, -0.5], [0, 1, 0.5002]], [[1, 0, 0.3], [1, 0, 0.301]]
+    feet = routh.ImpactProblem(np.diag([1.0, 1.0, 0.1]), Jn, Jt, 0.6, [0, -1, 0])
+    result = laws.LZB()(feet)
+    assert result.status is Status.SOLVED
+    np.testing.assert_allclose(result.v, 0.0, atol=1e-11)

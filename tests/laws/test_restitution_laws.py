@@ -1,5 +1,7 @@
 """Laws with restitution for several contacts, against closed forms, published examples and their promises."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,9 @@ from feature_marks import needs
 from problems import colliding, random_problem
 from routh import laws, systems
 from routh.base.status import Status
+from routh.laws import cone_program
+from routh.laws.cone_program import Cones, _complementarity, friction_impulse
+from routh.lcp import convex
 
 ALL = ("moreau", "moreau-convex", "poisson", "energetic", "chatterjee-ruina", "lzb")
 SPHERE = np.diag([2.0, 2.0, 2.0, 0.2, 0.2, 0.2])  # kg, kg m^2: a sphere of 0.5 m
@@ -238,3 +243,23 @@ def test_names_and_bad_input():
         if name != "moreau-convex":
             with pytest.raises(ValueError, match="friction"):
                 laws.LAWS[name](friction="sandpaper")(ball)
+
+
+def test_friction_that_is_not_against_its_slip_is_told_by_its_residual(monkeypatch):
+    """Where no solver mends it. Its power would tell the square of the angle only."""
+    rng = np.random.default_rng(0)
+    A, contact, normal = rng.normal(size=(6, 6)), 10.0 * rng.normal(size=(2, 3)), np.array([1.0, 0.7])
+    settings = A @ A.T / 6 + 0.1 * np.eye(6), contact, normal, Cones(np.array([0.5, 0.8]), 2, None)
+    friction, residual = friction_impulse(*settings)
+    np.testing.assert_allclose(np.hypot(*friction.T), [0.5, 0.56])  # both slide
+    assert residual < 1e-12
+    turned = friction + 1e-4 * friction[:, ::-1] * [-1.0, 1.0]
+    monkeypatch.setattr(cone_program, "_by_newton", lambda H, free, limit, x, least, fault: (x, least))
+    monkeypatch.setattr(convex, "minimise", lambda *asked, **options: SimpleNamespace(x=turned.ravel()))
+    assert friction_impulse(*settings, start=turned)[1] > 1e-5
+
+
+def test_impulses_that_pull_or_leave_the_polygon_are_no_answer():
+    square = Cones(np.array([0.5]), 2, np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]))
+    for impulse, fault in (([2.0, 0.5, -0.5], 0.0), ([-1.0, 0.0, 0.0], 1.0), ([2.0, 1.0, 1.0], 1.0)):
+        assert _complementarity(np.array([impulse]), np.zeros((1, 3)), square) == pytest.approx(fault)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from routh import Status, lcp
 from routh.lcp import rational
-from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY
-from routh.lcp.rational import lemke_exact
+from routh.lcp.lemke import FOUND, PIVOT_LIMIT, RAY, is_tied
+from routh.lcp.rational import _leaving, lemke_exact
 from routh.lcp.solving import solve_scaled
 
 
@@ -198,3 +198,25 @@ def test_exact_pivoting_ends_where_numbers_grow_too_long(monkeypatch):
     outcome, pivots, *_ = lemke_exact(W, q, np.ones(8), 1000)
     assert outcome == PIVOT_LIMIT
     assert pivots < 4
+
+
+@pytest.mark.parametrize("stiff", [1.0, 1e12, 1e-12])
+def test_two_solutions_are_two_in_any_unit(stiff):
+    every = lcp.enumerate_solutions([[-stiff]], [1.0])  # z = 0 and z = 1 / stiff
+    assert sorted(stiff * found.z[0] for found in every) == pytest.approx([0.0, 1.0])
+
+
+def test_ties_do_not_depend_on_the_sign():
+    for a in (1.0, -1.0, 3e-9, -3e7):
+        assert is_tied(a, a * (1.0 + 1e-15))
+        assert not is_tied(a, a * (1.0 + 1e-3))
+        assert not is_tied(a, -a)
+
+
+def test_the_artificial_variable_leaves_in_a_tie():
+    """Whatever the slack columns say of the order of two equal ratios: then the problem is solved."""
+    for artificial in (0, 1):
+        basis, slack, ones = np.array([0, 1]), np.zeros(2), np.ones(2)
+        basis[artificial], slack[artificial] = 4, 1  # by its slack columns it comes second
+        T = np.column_stack([slack, slack, ones, slack, slack, ones]).astype(int).astype(object)
+        assert _leaving(T, basis, [0, 1], 2) == artificial

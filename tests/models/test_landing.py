@@ -193,3 +193,11 @@ def test_a_speed_is_told_directly_or_by_the_height_of_a_fall():
     model.opt.gravity[:] = 0.0
     with pytest.raises(ValueError, match="height: the model has no gravity"):
         routh.models.landing(model, height=0.1)
+
+
+def test_a_crate_comes_down_below_one_that_lies_on_it():
+    """It is not pulled out from under that one, to land on top of it."""
+    crate = '<body name="{}" pos="0 0 {}"><freejoint/><geom type="box" size="0.1 0.1 0.1"/></body>'
+    text = CRATE.split("<body")[0].format(tilt=0) + crate.format("lower", 0.15) + crate.format("upper", 0.35)
+    with pytest.raises(ValueError, match="upper lies on lower"):
+        routh.models.landing(compiled(text + "</worldbody></mujoco>"), down=1.0, body="lower")

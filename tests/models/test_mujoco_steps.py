@@ -362,6 +362,7 @@ def test_boxes_stand_on_each_other():
     np.testing.assert_allclose(run.forces["faces"][-1, :, 0].sum(), (102 + 101 + 100) * 9.81, rtol=1e-9)
     with pytest.warns(UnrepresentedWarning, match="touches with corners only"):
         routh.simulate(model, routh.State(start.q + 10.0 * np.eye(21)[2], start.v), duration=0.001)
+    assert run.forces["faces"].shape[1] == 3 * 16  # so many for each body, though six pairs may touch
     many = Compliance(damping=np.ones(len(model.contacts)))
     with pytest.raises(ValueError, match=r"compliance.damping: got one number per contact.*'faces'"):
         routh.step_through(model, start, dt=0.02, duration=0.02, compliance=many)

@@ -184,6 +184,8 @@ def test_bodies_that_cannot_be_are_refused(tmp_path):
 
     with pytest.raises(ModelError, match="principal inertias"):
         loaded(two_legs().replace('izz="0.015"', 'izz="5"'))
+    with pytest.raises(ModelError, match="principal inertias"):  # two of them large, by less than the third
+        loaded(two_legs().replace('iyy="0.03"', 'iyy="3"').replace('izz="0.015"', 'izz="5"'))
     with pytest.raises(ModelError, match=r"'left_hip' has mass -0\.7 kg"):
         loaded(two_legs().replace('mass value="0.7"', 'mass value="-0.7"', 1))
     with pytest.raises(ModelError, match="nothing that joint 'left_hip' moves has mass"):

@@ -107,6 +107,7 @@ def test_rounding_leaves_the_border_whole():
 
 
 def test_points_on_a_line_are_refused():
-    for points in (SQUARE[:2], np.array([(0.1 * k, 0.0, 0.0) for k in range(4)]), SQUARE[[0, 0, 0]]):
+    plate = SQUARE[:, [1, 2, 0]] + [[0.0, 1e-4, 0.0], *[[0.0] * 3] * 3]  # on a line as seen from above
+    for points in (SQUARE[:2], np.array([(0.1 * k, 0.0, 0.0) for k in range(4)]), SQUARE[[0, 0, 0]], plate):
         with pytest.raises(ValueError, match="on one line or at one point"):
             rest_of(points, UP, CENTRE, -UP)

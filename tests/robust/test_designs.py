@@ -149,6 +149,7 @@ def test_selected_samples_are_drawn_again():
         ({"over": {"x": (1.0, 0.0)}}, "low < high"),
         ({"method": "magic"}, "method"),
         ({"objective": "beauty"}, "objective"),
+        ({"objective": "middle x"}, "objective"),
         ({"of": [0.0, 0.0, 1.0]}, "of: given together with 'ambiguity'"),
         ({"start": {"y": 0.1}}, "start: got 'y'"),
         ({"start": {"x": 7.0}}, "begins at 7"),
@@ -186,3 +187,11 @@ def test_an_optimiser_without_slopes_has_not_come_to_its_end():
 def test_where_nothing_moves_no_share_of_the_energy_is_kept():
     block = routh.systems.impact("rocking-block")
     assert np.isnan(WorstScore(None, 8, 0).value(block.replace(v=np.zeros(3))))
+
+
+def test_a_constraint_that_other_samples_break_is_not_kept():
+    doubted = Constraint(lambda made: 0.0, name="doubted", surely=lambda made: False)
+    found = design(feet_at, over={"x": (0.0, 0.6)}, constraints=[doubted], evaluations=3, n=8, check=8)
+    assert found.status is routh.Status.INCOMPLETE
+    assert "no design that was tried surely keeps the constraints" in found.reason
+    assert found.after.point == found.before.point

@@ -287,7 +287,7 @@ def test_joints_are_held_with_their_momentum():
     q, v = np.append(q, 0.2), np.append(v, 3.0)
     down = next(iter(touchdowns(model, q[None], v[None], window=0.005)))
     assert down.held == ("shoulder",)
-    assert down.mass == pytest.approx(MASS + 1.0)
+    assert down.load.mass == pytest.approx(MASS + 1.0)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:] = q, v
     mujoco.mj_forward(model, data)
@@ -318,6 +318,28 @@ def test_pinocchio_says_the_same():
     assert found.restitution_from == "assumed"
     assert found.regime.kind == "unknown"
     assert [e.critical for e in found.support.edges] == pytest.approx([CRITICAL] * 4)
+
+
+def test_a_joint_is_held_as_if_it_were_welded():
+    pytest.importorskip("pinocchio", exc_type=ImportError)
+    import pinocchio
+
+    from routh.models.pinocchio.points import ContactPoint
+
+    arm = """<link name="arm"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+      <inertia ixx="0.01" iyy="0.02" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="shoulder" type="{}"><parent link="body"/><child link="arm"/><origin xyz="0 0 0.1"/>
+      <axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    points = [ContactPoint("body", (x, y, -HEIGHT), 0.0, f"f{i}") for i, (x, y) in enumerate(FEET)]
+    answers = []
+    for kind, more in (("revolute", [0.0]), ("fixed", [])):
+        text = URDF.replace("</robot>", arm.format(kind))
+        model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+        q, v = np.array([0, 0, HEIGHT, 0, 0, 0, 1.0, *more]), np.array([0.9, 0, -1.6, 0, 0, 0, *more])
+        answers.append(tipping(model, q, v, points=points, mu=0.8))
+    held, welded = answers
+    assert held.ratio == pytest.approx(welded.ratio, rel=1e-6)
+    assert held.energy == pytest.approx(welded.energy, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -361,6 +383,15 @@ def test_bad_numbers_are_refused():
         tipping(lander(), q[None], v)
     with pytest.raises(ValueError, match="the same number of states"):
         tippings(lander(), q[None], np.array([v, v]))
+
+
+def test_numbers_of_many_states_are_those_of_each():
+    q, v = flat(0.8, 1.5)
+    many = tipping(lander(), np.array([q, q]), np.array([v, 0.5 * v]))
+    for name in ("ratio", "energy", "energy_after"):
+        numbers = [getattr(one, name) for one in many.found]
+        assert getattr(many, name).tolist() == numbers
+        assert numbers[0] > numbers[1] > 0.0
 
 
 def test_what_it_says_and_what_it_answers_agree():

@@ -135,7 +135,7 @@ def test_compensation_of_one_link_moves_the_weight():
     assert whole.down.load.centre[0] == pytest.approx(0.15)
     assert part.down.load.centre[0] == pytest.approx(0.0)
     assert np.linalg.norm(part.down.load.weight) == pytest.approx(MASS * G)
-    assert part.down.mass == pytest.approx(2 * MASS)
+    assert part.down.load.mass == pytest.approx(2 * MASS)
 
 
 def test_armature_has_no_weight_and_mujoco_turns_at_the_same_rate():
@@ -146,7 +146,7 @@ def test_armature_has_no_weight_and_mujoco_turns_at_the_same_rate():
     model.geom_friction[:, 0] = 3.0
     model.geom_solref[:, 0] = 0.004
     found = tipping(model, *flat(0.2, 0.05))
-    assert found.down.mass == pytest.approx(MASS)
+    assert found.down.load.mass == pytest.approx(MASS)
     assert found.support.barriers == pytest.approx([MASS * G * RISE] * 4)
     edge = found.support.edges[0]
     for share, over in ((1.1, True), (0.9, False)):

@@ -8,8 +8,10 @@ import routh
 from gradients import compare, errors_of, families, measure
 from problems import problem_of_size, random_matrices
 from routh import systems
+from routh.compiling import interpreted
 from routh.kernels.common.record import LEAVES_CONE
 from routh.kernels.gradients.reverse import reverse
+from routh.kernels.gradients.reverse_curve import across, add_across, turning
 from routh.kernels.gradients.reverse_rates import Given, reverse_workspace
 from routh.problem.friction import facet_directions
 from routh.sampling.derivatives import differentiate, pull
@@ -364,3 +366,20 @@ def test_what_cannot_be_asked_is_refused():
         outcomes.jacobian(near=-1.0)
     with pytest.raises(ValueError, match=r"were drawn by 'algorithm1'; wanted samples drawn by 'events'"):
         routh.sampling.sample_by_steps(problem, 4).jacobian()
+
+
+def test_what_is_across_a_slip_and_its_transpose():
+    rng, work = np.random.default_rng(0), reverse_workspace(2, 3)
+    work.nodes.units[:] = rng.normal(size=work.nodes.units.shape)
+    for i in (0, 1):
+        x, to = rng.normal(size=6), np.zeros(6)
+        interpreted(add_across)(work, to, 1, i, 2.0)
+        assert to @ x == pytest.approx(2.0 * interpreted(across)(work, x, 1, i), rel=1e-12)
+
+
+@pytest.mark.parametrize("pace", [3.0, -3.0])
+def test_a_slip_turns_as_fast_to_either_side(pace):
+    work = reverse_workspace(1, 3)
+    work.nodes.units[:], work.nodes.turned_changes[:, 0, 2] = [2.0, 1.0, 0.0], 1.0
+    work.slides[0], work.paces[:] = 0, pace
+    assert interpreted(turning)(work, 1) == (1.5, -0.5 * pace)

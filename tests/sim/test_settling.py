@@ -165,3 +165,10 @@ def test_what_turns_on_the_ground_beside_a_hop_does_not_rise():
     assert "settle" in [event.kind for event in motion.events]
     verdict = verify(model, motion)
     assert verdict.ok, str(verdict)
+
+
+def test_friction_along_the_slip_is_caught_in_such_a_step_too():
+    motion = routh.simulate(plank(), routh.State(LYING, [1e-3, -1e-5, 0.0]), duration=1e-3)
+    i = next(event.index for event in motion.events if event.kind == "settle")
+    assert not broken(plank(), motion)
+    assert "maximal dissipation" in broken(plank(), changed(motion, "impulses", (i, slice(None), 1), -1.0))

@@ -18,7 +18,7 @@ from routh.models.spatial import PlaneContact as PointContact
 from routh.models.spatial import SpatialModel
 from routh.models.spatial import box as spatial_box
 from routh.sim import verify
-from routh.sim.verification import Verdict, _against
+from routh.sim.verification import Evidence, Verdict, _against
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,7 @@ def test_forces_at_a_distance_are_caught(block, motion):
     verdict = verify(block.model, replace(motion, forces=forces))
     (fault,) = (one for one in verdict.worst_violations() if one.condition == "force at a distance")
     assert (fault.contact, fault.t, fault.index) == ("B", motion.t[20], 20)
+    assert verdict.worst["force at a distance"] == fault.size
     assert f"broken: force at a distance of B at {motion.t[20]:.6g} s (sample 20)" in str(verdict)
 
 
@@ -420,3 +421,25 @@ def test_lift_and_wind_are_no_energy_from_nowhere(option, given):
     assert np.ptp(motion.energies["kinetic"]) > 1e-4
     faster = 1.0 + 0.01 * np.linspace(0.0, 1.0, len(motion))[:, None]
     assert "energy" in conditions(model, replace(motion, v=motion.v * faster))
+
+
+@pytest.mark.parametrize(("below", "caught"), [(1e-6, False), (3e-6, True)])
+def test_impacts_far_from_the_origin_may_be_off_by_a_share_of_that(below, caught):
+    """Two nanometres for each metre, by which the floor of the check lies lower."""
+    start = routh.State([1e3, 0.3, 0.0], np.zeros(3))
+    motion = routh.simulate(sliding_block(), start, duration=0.15)
+    i = impact_sample(motion)
+    faults = verify(sliding_block(floor=-below), replace(motion, events=())).violations
+    assert (("force at a distance", i) in {(fault.condition, fault.index) for fault in faults}) == caught
+
+
+def test_a_fast_pendulum_takes_no_energy_from_wind_that_is_not_there():
+    """At 300 rad/s a thousandth of a second is a third of a radian."""
+    import mujoco
+
+    from routh.models.mujoco import MujocoModel
+
+    body = '<body><joint axis="0 1 0"/><geom type="sphere" size=".1" pos="0 0 -1" mass="1"/></body>'
+    model = MujocoModel(mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>"))
+    motion = routh.simulate(model, routh.State([0.3], [-300.0]), duration=0.01)
+    assert Evidence(model, motion, None).powers(1).max() < 1e-6 * 9.81 * 300.0

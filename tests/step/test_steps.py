@@ -115,3 +115,20 @@ def test_the_exact_matrix_is_used_where_rounding_makes_a_problem_unsolvable():
         assert result.status is routh.Status.SOLVED
         methods.add(result.method)
     assert len(methods) > 1
+
+
+def test_half_of_an_impulse_is_no_solution_of_the_true_cone():
+    problem = routh.systems.get("box-drop").problem
+    step = ConeStep(problem)
+    result = step.solve(problem.v, None)
+    assert 0.0 <= result.residual < 1e-9
+    assert step.residual(problem.v, None, 0.5 * result.impulse) > 0.1
+
+
+def test_contacts_that_jam_cannot_rebound_as_facets_know():
+    squeezed = routh.ImpactProblem(np.eye(3), [[0, 0, 1], [0, 0, -1]], [np.eye(3)[:2]] * 2, 0.5, [0, 0, -1])
+    assert ConeStep(squeezed).solve(squeezed.v, None).status is routh.Status.SOLVED
+    rebound = np.array([0.5, 0.5])  # away from both
+    wanted = PolyhedralStep(squeezed).solve(squeezed.v, None, rebound=rebound).status
+    assert wanted is not routh.Status.SOLVED
+    assert ConeStep(squeezed).solve(squeezed.v, None, rebound=rebound).status is wanted

@@ -529,14 +529,12 @@ def _inside(ppl: ModuleType, part: C_Polyhedron, pieces: Sequence[C_Polyhedron],
             if rest.relation_with(wall).implies(ppl.Poly_Con_Relation.is_included()):
                 continue  # nothing is beyond it, though all of the rest may lie on it
             form = ppl.Linear_Expression(wall.coefficients(), wall.inhomogeneous_term())
-            sides = [form <= 0, form >= 0] if wall.is_equality() else [form <= 0]
-            for side in sides:
-                beyond = ppl.C_Polyhedron(rest)
-                beyond.add_constraint(side)
-                # a part of lower dimension is in the closure of what remains, and the pieces are closed
-                solid = beyond.affine_dimension() == dimension and not pieces[k].contains(beyond)
-                if solid and not _inside(ppl, beyond, pieces, k + 1):
-                    return False
+            beyond = ppl.C_Polyhedron(rest)
+            beyond.add_constraint(form <= 0)  # no equality: the overlap spans all of the part
+            # a part of lower dimension is in the closure of what remains, and the pieces are closed
+            solid = beyond.affine_dimension() == dimension and not pieces[k].contains(beyond)
+            if solid and not _inside(ppl, beyond, pieces, k + 1):
+                return False
             rest.add_constraint(wall)
         return True
     return False

@@ -252,11 +252,6 @@ class Touchdown:
         world = np.concatenate([down * fall + motion.along_ground(turn[:, 0], fall), turn @ motion.rates])
         return np.asarray(self.root.to_world.T @ world, dtype=np.float64)
 
-    @property
-    def mass(self) -> float:
-        """Mass of the body itself, kg."""
-        return self.load.mass
-
     def turning(self, points: Array, directions: Array) -> Array:
         """Velocities (k, nv) of turning at 1 rad/s about axes through points (k, 3) along unit vectors."""
         linear = np.cross(directions, self.root.place - points)

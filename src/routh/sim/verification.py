@@ -325,8 +325,7 @@ def check_settling(e: Evidence, i: int, event: Event) -> None:
     e.momentum("momentum of settling", i, unexplained, tolerances.VERIFY_ZENO)
     whole = 0.5 * skipped * (v0 + v1)
     drift = float(np.abs(e.model.integrate(trajectory.q[i - 1], whole, 1.0) - q).max())
-    fallen = 0.5 * skipped * np.abs(before[:, 0] + after[:, 0])
-    allowed = tolerances.VERIFY_INTEGRATOR * e.reach[i] + e.closing(i - 1, fallen)
+    allowed = tolerances.VERIFY_INTEGRATOR * e.reach[i] + e.closing(i - 1, np.abs(e.J(q)[:, 0] @ whole))
     e.book.note("dq = v dt", i, drift, allowed)
     size, directions = float(np.abs(impulse).max(initial=0.0)), _directions(e, event.data)
     for c in map(int, np.flatnonzero(e.gaps[i] <= tolerances.CLOSED_GAP)):
@@ -497,11 +496,11 @@ def _missing(e: Evidence, q: Array, metric: Array, target: Array, ways: Ways, en
         counts = [len(along) for _, along in ways]
         rays = np.concatenate([J[c, 0] + e.mu[c] * along @ J[c, 1:] for c, along in ways])
         edges = metric @ rays.T
-        if not (np.isfinite(edges).all() and np.isfinite(target).all()):
-            return np.inf
         size = np.linalg.norm(edges, axis=0)
+        if not np.isfinite(size.sum() + np.linalg.norm(target)):
+            return np.inf
         z, misfit = nnls(edges / size, target)
-        if misfit <= enough or e.model.nt == 1:
+        if misfit <= enough:
             break
         parts = np.split(z / size, np.cumsum(counts)[:-1])
         width *= 0.25

@@ -229,9 +229,8 @@ def _late_actuators(model: MjModel) -> list[str]:
 
 def _plastic(model: MjModel) -> list[str]:
     fields = (("joint", "jnt_plasticadr"), ("tendon", "tendon_plasticadr"))  # since MuJoCo 4
-    return [
-        name for word, of in fields for name in _named(model, word, np.asarray(getattr(model, of, -1)) >= 0)
-    ]
+    there = [(word, of) for word, of in fields if hasattr(model, of)]
+    return [name for word, of in there for name in _named(model, word, np.asarray(getattr(model, of)) >= 0)]
 
 
 def _plugins_with_states(model: MjModel) -> list[str]:
