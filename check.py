@@ -37,6 +37,7 @@ def main() -> None:
         run(BIN / "ruff", "check", ".")
         run(BIN / "ruff", "format", "--check", ".")
         run(BIN / "mypy")
+        run(BIN / "python", "docs/site_types.py")  # from what mypy has just stored
     if sys.argv[1:]:
         test(*sys.argv[1:])
         return

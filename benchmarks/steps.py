@@ -19,8 +19,9 @@ from measure import Table, command_line
 from problems import cone_generators, hard_families, hard_problem
 from routh.kernels.algorithm1.lemke import pivots
 from routh.problem.pointedness import pointedness
-from routh.step import ConeStep, PolyhedralStep
+from routh.step import PolyhedralStep
 from routh.step.base import residual_tolerance
+from routh.step.cone import ConeStep
 
 
 def hull_distance(problem):

@@ -25,16 +25,24 @@ MEANING = {
     YOUNG: "may change with a minor version, which the changelog says",
     KEPT: "stays for what uses it, and gets nothing new",
 }
-#: By the module where a name is public; what is not listed is young.
+#: By name, else by the module where a name is public; what is not listed is young. What a stable function
+#: returns is stable, too.
 STABILITY = {
     "routh": STABLE,
+    "routh.step_through": YOUNG,  # as the constraints that it takes
+    "routh.step_through_many": YOUNG,
     "routh.auditing": STABLE,
+    "routh.bounds": STABLE,
     "routh.laws": STABLE,
     "routh.lcp": KEPT,
     "routh.models.planar": STABLE,
     "routh.models.spatial": STABLE,
     "routh.reproduce": KEPT,
     "routh.sampling": STABLE,
+    "routh.approximate": KEPT,  # the paper's two algorithms: `sample` does better
+    "routh.sampling.sample_by_steps": KEPT,
+    "routh.sim.Bundle": STABLE,
+    "routh.sim.Event": STABLE,
     "routh.step": KEPT,
     "routh.systems": STABLE,
     "routh.two_body": KEPT,
@@ -48,7 +56,6 @@ CONSTANTS = {
     "routh.learn.MODES": "What a contact does, by the number that observations have.",
     "routh.models.planar.GROUND": "The body that does not move, in the plane.",
     "routh.models.spatial.GROUND": "The body that does not move, in space.",
-    "routh.systems.CATALOGUE": "What is known of each system without making it, by name.",
 }
 
 
@@ -76,7 +83,7 @@ def names() -> dict[str, Public]:
             seen.add(home)
             summary = CONSTANTS.get(path) or site_reference.first_sentence(getattr(module, name).__doc__)
             of_feature = full.split(".")[1] in features.KNOWN if "." in full else False
-            public[path] = Public(path, summary, STABILITY.get(full, YOUNG), of_feature)
+            public[path] = Public(path, summary, STABILITY.get(path, STABILITY.get(full, YOUNG)), of_feature)
     return public
 
 

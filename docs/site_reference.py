@@ -8,20 +8,17 @@ from types import ModuleType
 
 import routh
 
-#: beside the rooms that the root names
-FURTHER = (
-    "models.planar",
-    "models.spatial",
-    "models.mujoco",
-    "models.pinocchio",
-)
-
 
 def modules() -> list[str]:
-    """Every public module, by its full name."""
-    values = [getattr(routh, name) for name in routh.__all__]
-    inner = [value.__name__ for value in values if inspect.ismodule(value)]
-    return sorted({*inner, *(f"routh.{name}" for name in FURTHER)})
+    """Every public module, by its full name: what the root names, what these name, and so on."""
+    todo, reached = [routh], set[str]()
+    while todo:
+        module = todo.pop()
+        values = [getattr(module, name) for name in getattr(module, "__all__", ())]
+        inner = [one for one in values if inspect.ismodule(one) and one.__name__ not in reached]
+        reached |= {one.__name__ for one in inner}
+        todo += inner
+    return sorted(reached)
 
 
 def names_of(module: ModuleType) -> list[str]:

@@ -1,5 +1,8 @@
 """The page that is the API lists every public name, and says what changed since the last release."""
 
+import importlib
+import inspect
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +32,27 @@ def test_each_name_says_what_it_is_and_the_core_is_small():
     assert [one.path for one in public if not one.summary] == []
     assert {one.stability for one in public} <= set(site_api.MEANING)
     assert 100 < sum(not one.feature for one in public) <= site_api.MOST
+
+
+def test_what_a_stable_function_returns_is_stable():
+    public = site_api.names().values()
+    young = {one.path.rpartition(".")[2]: one.path for one in public if one.stability == site_api.YOUNG}
+    for one in public:
+        module, _, name = one.path.rpartition(".")
+        function = getattr(importlib.import_module(module), name)
+        if one.stability == site_api.STABLE and inspect.isfunction(function):
+            returned = set(re.findall(r"\w+", str(inspect.signature(function).return_annotation)))
+            assert not returned & set(young), one.path
+
+
+def test_every_public_module_is_reached_and_every_stability_used():
+    reached = site_api.site_reference.modules()
+    assert {"routh.systems", "routh.models.planar", "routh.problem.pointedness"} <= set(reached)
+    for full in ("routh", *reached):
+        module = importlib.import_module(full)
+        inner = [getattr(module, name) for name in getattr(module, "__all__", ())]
+        assert {one.__name__ for one in inner if inspect.ismodule(one)} <= set(reached)
+    assert set(site_api.STABILITY) <= {"routh", *reached, *site_api.names()}
 
 
 def test_what_went_since_a_release_stands_in_the_changelog():

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import routh
 from routh.base import results
-from routh.base.results import Result, Tabular, Whole
+from routh.base.results import Drawable, Result, Tabular, Whole
 from routh.base.status import Status
 from routh.systems import impact
 
@@ -17,7 +18,17 @@ from routh.systems import impact
 MATERIAL = {
     *("ImpactProblem", "ImpactBatch", "RobotProblem", "RobotBatch", "Landing", "State", "StandingProblem"),
     *("Body", "HalfPlane", "PlaneContact", "Robot", "GroundedRobot", "ContactPoint", "MujocoModel"),
-    *("System", "Parameter", "Entry", "Exhibit", "ImpactLaw", "PolyhedralStep", "ConeStep", "Constraint"),
+    *(
+        "System",
+        "MotionSystem",
+        "Parameter",
+        "Entry",
+        "Exhibit",
+        "ImpactLaw",
+        "PolyhedralStep",
+        "ConeStep",
+        "Constraint",
+    ),
     *(
         "ConstrainedSystem",
         "CoordinateLimit",
@@ -130,7 +141,99 @@ def test_a_result_is_one_line_and_html_without_a_picture():
     assert found._repr_html_().startswith("<div><b>Ambiguity(SOLVED")
 
 
-def test_every_result_with_rows_goes_to_pandas():
-    rows = [kind for _, kind in returned() if issubclass(kind, Tabular)]
-    assert {kind.__name__ for kind in rows} >= {"Outcomes", "Trajectory", "Tippings", "Scan"}
-    assert np.all([hasattr(kind, "to_pandas") and hasattr(kind, "to_xarray") for kind in rows])
+#: Why a result has no picture of its own, ...
+NO_PICTURE = {
+    **dict.fromkeys(("BatchOutcomes", "ManyForces", "WorstCases", "Tippings", "Guarantees"), "each row has"),
+    **dict.fromkeys(("Ambiguity", "Extreme", "Filling"), "that of the outcomes that it measures"),
+    **dict.fromkeys(("WorstCase", "Guarantee"), "its velocity goes into the picture of the outcomes"),
+    **dict.fromkeys(("StateGradient", "Derivative", "Sensitivity"), "slopes, which are numbers"),
+    **dict.fromkeys(("ConstraintForces", "InverseResult", "LCPResult"), "one step, which is numbers"),
+    **dict.fromkeys(("ExactMap", "OuterBound"), "a function: what it gives at a velocity is drawn"),
+    **dict.fromkeys(
+        ("Snapped", "Pointedness", "Termination", "Uniqueness", "NetBound"), "an answer in words"
+    ),
+    **dict.fromkeys(("Coverage", "Scores", "Identified", "Verdict"), "a report, which is a table"),
+    **dict.fromkeys(("TwoBodyImpact", "TwoBodyBatch", "InvariantDirections"), "the hodograph is its picture"),
+    "StepTape": "that of its `trajectory`",
+    "CompliantResult": "routh.reproduce draws the paper's figure of it",
+    "Hodograph": "routh.reproduce draws the paper's figure of it",
+}
+#: ... no rows, though it is of many, ...
+NO_ROWS = {"Identified": "`estimates` is a dictionary of few parameters"}
+#: ... and no residual, though equations were solved for it.
+NO_RESIDUAL = {
+    "CompliantResult": "an integration with tolerances, which solves no equations",
+    "InverseResult": "`error` is what the inputs miss, `forces` has the residual",
+    "Derivative": "`forces` has it",
+    "StepTape": "`steps` have it",
+    "ExactSet": "rational numbers, and `check` proves it",
+    "ExactMap": "rational numbers",
+}
+#: Classes whose answer solves equations; all others measure, bound or collect answers.
+SOLVED_FOR = {
+    *(
+        "Outcomes",
+        "BatchOutcomes",
+        "ImpactResult",
+        "LCPResult",
+        "ConstraintForces",
+        "ManyForces",
+        "Trajectory",
+    ),
+    *("TwoBodyImpact", "TwoBodyBatch"),
+}
+
+
+def returned_results():
+    """Every result that a public function returns, by the name of its class."""
+    return {kind.__name__: kind for _, kind in returned() if kind.__name__ not in MATERIAL}
+
+
+def declares(kind, name):
+    return any(name in vars(one) or name in vars(one).get("__annotations__", {}) for one in kind.__mro__)
+
+
+def test_every_result_has_a_picture_or_a_reason():
+    kinds = returned_results()
+    without = {name for name, kind in kinds.items() if not issubclass(kind, Drawable)}
+    assert without == set(NO_PICTURE) & set(kinds)
+    assert set(NO_PICTURE) <= set(kinds)
+
+
+def test_every_result_of_many_goes_to_pandas():
+    """Of many are those with a status each, with a length, or whose page shows a table."""
+    kinds = returned_results()
+    many = {
+        name
+        for name, kind in kinds.items()
+        if hasattr(kind, "__len__") or "ndarray" in str(inspect.get_annotations(kind).get("status"))
+    }
+    rows = {name for name, kind in kinds.items() if issubclass(kind, Tabular)}
+    assert many | {"LawAudit", "Scores", "Guarantees"} <= rows | set(NO_ROWS)
+    assert rows >= {"Outcomes", "Trajectory", "Tippings", "Scan", "TwoBodyBatch", "ManyForces"}
+    assert not rows & set(NO_ROWS)
+
+
+def test_what_was_solved_for_has_a_residual_or_a_reason():
+    kinds = {**returned_results(), "ImpactResult": routh.ImpactResult}
+    with_residual = {name for name, kind in kinds.items() if declares(kind, "residual")}
+    assert with_residual >= SOLVED_FOR & set(kinds)
+    assert not with_residual & set(NO_RESIDUAL)
+    assert set(NO_RESIDUAL) <= set(kinds)
+
+
+def test_tables_have_a_row_for_each():
+    pytest.importorskip("pandas")
+    block = impact("rocking-block")
+    laws = routh.auditing.audit_laws(block, n=32)
+    table = laws.to_pandas()
+    assert list(table.index) == [one.law for one in laws.answers]
+    assert table["distance"].notna().tolist() == [one.audit is not None for one in laws.answers]
+    batch = routh.ImpactBatch.from_problems([block, block.replace(mu=0.1)])
+    kept = routh.robust.holds(batch, {"A": 10.0})
+    assert kept.to_pandas()["answer"].tolist() == kept.answers.tolist()
+    assert kept.to_xarray()["status"].attrs["meaning"].startswith("0 SOLVED")
+    moving = routh.systems.motion("block-on-incline")
+    step = routh.constraints.from_model(moving.model, moving.state, dt=0.01, compliance=moving.compliance)
+    forces = routh.constraints.solve_many([step, step])
+    np.testing.assert_array_equal(forces.to_pandas()["residual"], forces.residual)

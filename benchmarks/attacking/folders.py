@@ -46,7 +46,7 @@ def finished(folder):
     """A small study with all that a folder can hold."""
     study = sweep.study(
         folder,
-        problems=sweep.recipe("routh.systems:problem_of", name="rocking-block"),
+        problems=sweep.recipe("routh.systems:impact", name="rocking-block"),
         over={"mu": [0.2, 0.4, 0.6]},
         measure=[sweep.ambiguity(samples=4)],
     )

@@ -7,8 +7,8 @@ import pytest
 
 import routh
 from routh import systems
-from routh.bounds import BarrierBound, OuterBound
-from routh.bounds.barrier import Barrier
+from routh.bounds import OuterBound
+from routh.bounds.barrier import Barrier, BarrierBound
 from routh.sampling.fill import watch_directions
 
 NAMES = ["rocking-block", "box-wall", "compass-gait"]

@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 
 import routh
 from routh import systems
+from routh.base.status import Status
 from routh.gaits import Compass, Wheel, keeps_rolling, return_map, return_maps
 from routh.robust import Answer
 from routh.sampling.path_residual import path_residual
@@ -116,6 +117,7 @@ def test_without_slip_the_impact_is_unique():
 def test_a_wheel_that_would_fly_is_not_proved():
     found = keeps_rolling(Wheel(slope=0.3), slips=SLIPS)
     assert found.answer is Answer.UNKNOWN
+    assert found.status is Status.UNDECIDED
     assert not found.checks["the ground pushes"]
 
 

@@ -73,7 +73,7 @@ def test_one_contact_alone_stops_or_takes_all_that_it_may():
     for seed in range(8):
         problem, _ = family_problem("spatial-1", seed)
         rows, work = make_rows([problem]), make_work(1, 2, 0)
-        load_row(rows, 0, Draw(1, 0, np.uint64(0), np.empty((0, 1)), np.empty((1, 0)), 1), 2, work)
+        load_row(rows, 0, StepDraw(1, 0, np.uint64(0), np.empty((0, 1)), np.empty((1, 0)), 1), 2, work)
         load_cone(work, 1)
         w = rows.start[0]
         for bound in (1e-3, 1e3):

@@ -224,7 +224,7 @@ def test_mocap_static_and_several_robots():
     problem = adapter.problem(model, data, gap=0.01)
     assert {"ball/floor", "roof/ball"} <= set(problem.names)
     assert sum("crate/floor" in name for name in problem.names) == 4  # a face: all four corners are kept
-    redundant = routh.models.simultaneity.redundancy(problem)
+    redundant = routh.models.redundancy(problem)
     assert sum("crate" in name for name in redundant) == 4
     data.mocap_pos[0, 2] = 1.0
     assert not any("roof" in name for name in adapter.problem(model, data, gap=0.01).names)

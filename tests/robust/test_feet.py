@@ -8,10 +8,10 @@ from landers import FEET, GYRATION, HEIGHT, MASS, RADIUS, lander
 
 import routh
 from routh.models import landing
-from routh.robust import design, no_tipping, standing_problem, tipping, tipping_ratio
+from routh.robust import design, no_tipping, standing_problem, tipping
 from routh.robust.candidates import Constraint
 from routh.robust.design_scores import TippingScore
-from routh.robust.feet import touchdown_problem
+from routh.robust.feet import tipping_ratio, touchdown_problem
 from routh.robust.least import least_share
 from routh.robust.verdicts import SAMPLES
 

@@ -1,8 +1,11 @@
 """Derivatives of time-stepped motions against central differences of the whole motion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from routh.base.status import Status
 from routh.constraints import (
     Compliance,
     Hertz,
@@ -150,6 +153,17 @@ def test_a_motion_of_no_steps_is_its_own_derivative():
     np.testing.assert_array_equal(found.q, np.arange(5.0))
     np.testing.assert_array_equal(found.v, np.ones(5))
     assert not found.near_kink
+
+
+def test_a_gradient_says_whether_the_steps_that_it_goes_through_are_solved():
+    disc_on_slope = PlanarModel([disc("disc", 0.1, mass=1.0)], [PlaneContact("A", "disc", radius=0.1)])
+    tape = trace_steps(
+        disc_on_slope, State(np.array([0.0, 0.1, 0.0]), np.array([1.0, -0.1, 0.0])), dt=0.01, duration=0.03
+    )
+    assert tape.gradient(v=[1.0, 0.0, 0.0]).status is Status.SOLVED
+    failed = replace(tape.steps[1], status=Status.NUMERICAL)
+    broken = replace(tape, steps=(tape.steps[0], failed, *tape.steps[2:]))
+    assert broken.gradient(v=[1.0, 0.0, 0.0]).status is Status.NUMERICAL
 
 
 def test_bad_shapes_are_named():

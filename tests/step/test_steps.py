@@ -6,7 +6,8 @@ from hypothesis import given, settings
 
 import routh
 from problems import colliding, problems, random_problem
-from routh.step import ConeStep, PolyhedralStep, make_step
+from routh.step import PolyhedralStep, make_step
+from routh.step.cone import ConeStep
 
 
 def random_bound(problem, seed=0):

@@ -406,7 +406,7 @@ def forged(folder, problems=None, measure=None):
     """A folder whose manifest names what its author likes: it makes a file."""
     study = sweep.study(
         folder,
-        problems=sweep.recipe("routh.systems:problem_of", name="rocking-block"),
+        problems=sweep.recipe("routh.systems:impact", name="rocking-block"),
         over={"mu": [0.3]},
         measure=[sweep.ambiguity(samples=16)],
     )

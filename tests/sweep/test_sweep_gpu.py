@@ -17,7 +17,7 @@ tables = []
 for device in ("cpu", "cuda"):
     study = sweep.study(
         f"{sys.argv[1]}/{device}",
-        problems=sweep.recipe("routh.systems:problem_of", name="rocking-block"),
+        problems=sweep.recipe("routh.systems:impact", name="rocking-block"),
         over={"mu": [0.2, 0.8]},
         measure=[sweep.ambiguity(samples=3, device=device), sweep.mode_shares(samples=3, device=device)],
     )

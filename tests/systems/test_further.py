@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from by_hand import in_sequence, pivot, single_impact
 
+import routh
 from routh import systems
+from routh.base.status import InputError
+from routh.constraints import STEEL
 from routh.models.base import Model, State
 
 EXPECTED = {
@@ -214,3 +217,26 @@ def test_the_impact_of_a_system_by_name():
     assert systems.impact("rocking-block", mu=0.5).mu.max() == 0.5
     with pytest.raises(ValueError, match="'spring-mass-damper' has no impact problem"):
         systems.impact("spring-mass-damper")
+
+
+@pytest.mark.parametrize("name", ["rocking-block", "zeno-block", "block-on-incline"])
+def test_what_moves_has_a_model_a_state_and_a_compliance(name):
+    moving, system = systems.motion(name), systems.get(name)
+    assert isinstance(moving, systems.MotionSystem)
+    assert (moving.name, moving.kind, moving.paper) == (name, system.kind, system.paper)
+    np.testing.assert_array_equal(moving.state.v, system.state.v)
+    assert moving.model.nv == system.model.nv
+    assert (moving.problem is None) == (system.problem is None)
+    run = routh.step_through(moving.model, moving.state, dt=1e-3, duration=2e-3, compliance=moving.compliance)
+    assert run.ok
+
+
+def test_the_compliance_of_a_motion_is_its_sources_or_steels():
+    assert systems.motion("box-drop").compliance is STEEL
+    assert systems.motion("block-on-incline").compliance is not STEEL
+
+
+def test_a_single_impact_without_mechanism_does_not_move():
+    pytest.importorskip("routh.two_body")
+    with pytest.raises(InputError, match="single impact without a mechanism; wanted a system that moves"):
+        systems.motion("bowling")

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Unpack
@@ -16,7 +16,7 @@ import numpy as np
 from routh import laws
 from routh.auditing.membership import IN, Audit, audit
 from routh.base import tolerances
-from routh.base.results import Drawable, PathKind, Result, worst_status
+from routh.base.results import Column, Drawable, PathKind, Result, Tabular, worst_status
 from routh.base.status import CapacityError, Status
 from routh.base.validation import Array, Options, choice
 from routh.laws import Sequential, Simultaneous
@@ -199,7 +199,7 @@ class LawAnswer(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class LawAudit(Drawable):
+class LawAudit(Drawable, Tabular):
     """The answers of laws to one impact, and the sampled set beside which they stand."""
 
     outcomes: Outcomes = field(repr=False)
@@ -209,6 +209,22 @@ class LawAudit(Drawable):
     def status(self) -> Status:
         """SOLVED where every law that was asked answered and was compared, else why one was not."""
         return worst_status([one.status for one in self.answers if one.status is not None])
+
+    def _columns(self) -> Mapping[str, Column]:
+        """One row a law; a law without an answer has NaN and says why."""
+        distances = [np.nan if one.audit is None else one.audit.distance for one in self.answers]
+        velocities = [
+            np.full(self.problem.nv, np.nan) if one.result is None else one.result.v for one in self.answers
+        ]
+        return {
+            "distance": Column(("law",), np.array(distances), "sqrt(J)", "from the nearest outcome"),
+            "outside": Column(("law",), np.array([one.outside for one in self.answers], dtype=bool)),
+            "why": Column(("law",), np.array([one.why for one in self.answers]), "1", "why there is none"),
+            "v": Column(("law", "velocity"), np.reshape(velocities, (-1, self.problem.nv)), "m/s or rad/s"),
+        }
+
+    def _coordinates(self) -> Mapping[str, object]:
+        return {"law": [one.law for one in self.answers]}
 
     @property
     def problem(self) -> ImpactProblem:

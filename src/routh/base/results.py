@@ -125,6 +125,11 @@ class Column:
     meaning: str = ""
 
 
+def status_column(dim: str, status: np.ndarray) -> Column:
+    """The statuses of rows, with what their numbers mean."""
+    return Column((dim,), status, "1", ", ".join(f"{one.value} {one.name}" for one in Status))
+
+
 class Tabular(ABC):
     """A result that goes to pandas and xarray (extra ``data``)."""
 

@@ -37,6 +37,7 @@ class Status(enum.IntEnum):
         11,
         "The state is impossible: bodies overlap too deeply, or it holds numbers that are not finite.",
     )
+    UNDECIDED = 12, "Neither proved nor refuted by what was tried."
 
     @property
     def ok(self) -> bool:

@@ -48,7 +48,7 @@ def run_scan(
 
             drawing |= {"measure": tipping_ratio, "rates": "extreme"}
         with nullcontext() if landings is None else advising(landings.model, robot):
-            found = scan(landings or partial(systems.problem_of, source), grid.axes, **drawing)
+            found = scan(landings or partial(systems.impact, source), grid.axes, **drawing)
     tell_unsolved(found.status, found.solved, output)
     output.show(worst_table(found))
     late = int((found.status == Status.OUT_OF_TIME).sum())

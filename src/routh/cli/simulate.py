@@ -118,13 +118,7 @@ def system_start(name: str, request: MotionRequest) -> Start:
     from routh.cli.changes import parse_changes
     from routh.systems.d19 import ConstrainedMotion  # brings time stepping, which robots do without
 
-    system = systems.get(name, **parse_changes(request.change or [], name))
-    if system.model is None or system.state is None:
-        raise InputError(
-            "name",
-            got=f"{name!r}, which is a single impact without a mechanism",
-            wanted="a system that moves",
-        )
+    system = systems.motion(name, **parse_changes(request.change or [], name))
     motion = system if isinstance(system, ConstrainedMotion) else None
     own = 2.0 if motion is None else motion.duration
     duration = own if request.duration is None else real("--duration", request.duration, above=0.0)

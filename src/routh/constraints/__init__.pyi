@@ -17,7 +17,6 @@ from routh.constraints.stiffness import Hertz as Hertz
 from routh.constraints.stiffness import contact_modulus as contact_modulus
 from routh.constraints.stiffness import effective_radius as effective_radius
 from routh.constraints.stiffness import foundation_stiffness as foundation_stiffness
-from routh.constraints.stiffness import square_grid as square_grid
 from routh.constraints.system import ConstrainedSystem as ConstrainedSystem
 from routh.constraints.types import Bilateral as Bilateral
 from routh.constraints.types import Contact as Contact

@@ -12,7 +12,7 @@ its mode: a solution is `Linearised`, one `adjoint` solve tells what every numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import Result, Whole
+from routh.base.results import Result
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, real_array
 from routh.constraints.compliance import STEEL, Compliance, from_model
@@ -166,6 +166,7 @@ class SystemGradient:
     constraints : one each, in their order.
     change : (nv,), of the velocity in the step.
     h : the length of the step that was solved, s.
+    status : how the step ended.
     """
 
     f: Array
@@ -174,6 +175,7 @@ class SystemGradient:
     constraints: tuple[RowsGradient | ContactGradient, ...]
     change: Array = field(repr=False)
     h: float = field(repr=False)
+    status: Status = Status.SOLVED
 
     @cached_property
     def M(self) -> Array:
@@ -340,7 +342,7 @@ class Derivative(Result):
         for part in system.rows.parts:
             if part.nt:
                 memory[part.at[:, 1:]] = stretched[part.index][part.keep]
-        return adjoint(system, self.at, on_v, on_force, memory)
+        return replace(adjoint(system, self.at, on_v, on_force, memory), status=self.status)
 
     def jacobian(self, wrt: Sequence[str] = ("v", "f"), *, of: str = "v") -> dict[str, Array]:
         """Jacobian of the velocity after ("v"), or of all forces in one row ("forces"), by named data.
@@ -413,7 +415,7 @@ Function = Callable[[State], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
-class StateGradient(Whole):
+class StateGradient(Result):
     """Gradient with respect to the state and the inputs of a model.
 
     Parameters
@@ -422,11 +424,13 @@ class StateGradient(Whole):
         the derivative with respect to ``q``.
     v : (nv,), the velocity before.
     u : (nu,), the inputs; empty where the model has none, or actuators that act only where they are given.
+    status : how the step ended.
     """
 
     q: Array
     v: Array
     u: Array
+    status: Status
 
 
 def state_gradient(
@@ -472,7 +476,7 @@ def state_gradient(
     q = slopes(moved, model.nv) + _by_laws(model, state, gradient, compliance)
     inputs = np.eye(0 if u is None and hasattr(model, "step_terms") else input_count(model))
     on_u = slopes(lambda k, x: worth(state, x * inputs[k]), len(inputs))
-    return StateGradient(q, slopes(hastened, model.nv) + gradient.v, on_u)
+    return StateGradient(q, slopes(hastened, model.nv) + gradient.v, on_u, gradient.status)
 
 
 def slopes(function: Callable[[int, float], ArrayLike], count: int) -> Array:

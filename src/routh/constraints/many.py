@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import sparse
 
 from routh.base import tolerances
-from routh.base.results import Result
+from routh.base.results import Column, Result, Tabular, status_column
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, DenseOrSparse, integer
 from routh.constraints.friction import CoulombResult
@@ -29,7 +29,7 @@ from routh.kernels.constraints.settle import COLD, WARM, Solved, Steps, solve_st
 
 
 @dataclass(frozen=True, eq=False)
-class ManyForces(Result):
+class ManyForces(Result, Tabular):
     """Forces and velocities of many steps; ``[k]`` is what `solve` gives for system k.
 
     Parameters
@@ -62,6 +62,15 @@ class ManyForces(Result):
     def ok(self) -> bool:
         """Whether all were solved."""
         return bool(np.all(self.status == Status.SOLVED))
+
+    def _columns(self) -> Mapping[str, Column]:
+        return {
+            "v": Column(("system", "velocity"), self.v, "m/s or rad/s", "at the end of the step"),
+            "status": status_column("system", self.status),
+            "residual": Column(("system",), self.residual),
+            "iterations": Column(("system",), self.iterations),
+            "rescued": Column(("system",), self.rescued, "1", "solved by the readable solver"),
+        }
 
     def __getitem__(self, k: int) -> ConstraintForces:
         k = range(len(self))[k]

@@ -417,8 +417,8 @@ class Rolling(Drawable):
 
     @property
     def status(self) -> Status:
-        """INCOMPLETE where it is neither proved nor refuted."""
-        return Status.INCOMPLETE if self.answer is Answer.UNKNOWN else Status.SOLVED
+        """UNDECIDED where it is neither proved nor refuted."""
+        return Status.UNDECIDED if self.answer is Answer.UNKNOWN else Status.SOLVED
 
     def __repr__(self) -> str:
         low, high = self.shares

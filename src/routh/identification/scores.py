@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from routh.base import tolerances
-from routh.base.results import Whole
+from routh.base.results import Column, Tabular, Whole
 from routh.base.status import Status
 from routh.base.validation import Array, Options
 from routh.identification.impacts import NOISE, MeasuredImpacts, Values
@@ -96,7 +96,7 @@ def _directions(arrows: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores(Whole):
+class Scores(Whole, Tabular):
     """How good predictions are, (n,) each; distances are shares of the speed before.
 
     The nearest outcome alone proves nothing, since it comes nearer when a set is inflated: compare it with
@@ -110,6 +110,10 @@ class Scores(Whole):
     turned: Array  # nearest of the same cloud, randomly turned about its mean
     samples: int
     noise: bool = field(default=False)  # whether ``energy`` is of outcomes with the noise of the measurement
+
+    def _columns(self) -> Mapping[str, Column]:
+        names = ("energy", "nearest", "mean", "spread", "turned")
+        return {name: Column(("impact",), getattr(self, name), "of the speed before") for name in names}
 
     def rows(self, labels: Mapping[str, np.ndarray] | None = None) -> list[dict[str, float | str]]:
         """Numbers of a table: medians, and the mean of the score, of all or of each mask (n,) by name."""

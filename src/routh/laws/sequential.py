@@ -13,7 +13,8 @@ from routh.base.validation import Array, choice, integer
 from routh.laws.base import ImpactLaw, ImpactResult, energy_checked, require_inelastic
 from routh.laws.single_contact import routh_path
 from routh.problem.impact import ImpactProblem
-from routh.step import ConeStep, PolyhedralStep, make_step
+from routh.step import PolyhedralStep, make_step
+from routh.step.cone import ConeStep
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 from routh.models import mujoco as mujoco
 from routh.models import pinocchio as pinocchio
 from routh.models import planar as planar
-from routh.models import simultaneity as simultaneity
 from routh.models import spatial as spatial
 from routh.models.base import Model as Model
 from routh.models.base import State as State
@@ -12,4 +11,5 @@ from routh.models.robot import RobotContact as RobotContact
 from routh.models.robot import RobotProblem as RobotProblem
 from routh.models.robot import UnrepresentedWarning as UnrepresentedWarning
 from routh.models.robots.landing import landing as landing
+from routh.models.simultaneity import redundancy as redundancy
 from routh.models.zoo import robot_file as robot_file

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routh.base import tolerances
+from routh.base.results import Whole
 from routh.base.validation import Array
 from routh.problem.friction import facet_directions, friction_polygon
 from routh.problem.impact import ImpactProblem
@@ -23,7 +24,7 @@ _FIRST_DIRECTIONS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Pointedness:
+class Pointedness(Whole):
     """Whether the friction cone is pointed (HP23 Assumption 2), and what shows it.
 
     Every force of the cone is a sum of generators ``Jn_i + mu_i d.Jt_i``, d in the friction disc (or

@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 
 from routh.base import tolerances
+from routh.base.results import Result
+from routh.base.status import Status
 from routh.base.validation import Array
 from routh.problem.impact import ImpactProblem
 from routh.problem.pointedness import pointedness
@@ -24,13 +26,18 @@ _OUTSIDE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Termination:
+class Termination(Result):
     """Whether impacts at these contacts end whatever the velocity before, and what shows it."""
 
     answer: Literal["proved", "refuted", "unknown"]
     impulse_bound: float  # N s, of all normal impulse from the problem's own velocity; inf: none is proved
     pressing: tuple[str, ...] = ()  # where refuted: contacts whose forces cancel
     velocity: Array | None = None  # (nv,): there they neither approach nor slip, while another one approaches
+
+    @property
+    def status(self) -> Status:
+        """UNDECIDED where it is neither proved nor refuted."""
+        return Status.UNDECIDED if self.answer == "unknown" else Status.SOLVED
 
 
 def terminates(problem: ImpactProblem) -> Termination:

@@ -13,7 +13,8 @@ from scipy.integrate import solve_ivp
 
 from routh.base.validation import Array
 from routh.compiling import kernel
-from routh.constraints import ElasticFoundation, square_grid
+from routh.constraints import ElasticFoundation
+from routh.constraints.stiffness import square_grid
 from routh.reproduce.base import Exhibit, Row, Settings, exhibit, rounded
 from routh.reproduce.d19_program import solve_paper
 from routh.sim import Trajectory

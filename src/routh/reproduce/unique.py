@@ -265,8 +265,8 @@ class Uniqueness(Result):
 
     @property
     def status(self) -> Status:
-        """INCOMPLETE where it is neither certified nor refuted."""
-        return Status.INCOMPLETE if self.verdict == "undecided" else Status.SOLVED
+        """UNDECIDED where it is neither certified nor refuted."""
+        return Status.UNDECIDED if self.verdict == "undecided" else Status.SOLVED
 
 
 def uniqueness(

@@ -5,7 +5,6 @@ from routh.robust.designs import Design as Design
 from routh.robust.designs import design as design
 from routh.robust.feet import no_tipping as no_tipping
 from routh.robust.feet import standing_problem as standing_problem
-from routh.robust.feet import tipping_ratio as tipping_ratio
 from routh.robust.guarantees import Answer as Answer
 from routh.robust.guarantees import Guarantee as Guarantee
 from routh.robust.guarantees import Guarantees as Guarantees

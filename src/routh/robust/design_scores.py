@@ -112,7 +112,7 @@ class TippingScore(Score):
     seed: int
 
     def value(self, problem: ImpactProblem) -> float:
-        """See `routh.robust.tipping_ratio`."""
+        """See `routh.robust.feet.tipping_ratio`."""
         return tipping_ratio(sample(standing(problem), self.n, rates="extreme", seed=self.seed))
 
     def slopes(self, problem: ImpactProblem) -> Slopes | None:

@@ -9,7 +9,7 @@ from typing import Unpack, overload
 
 import numpy as np
 
-from routh.base.results import Result, worst_status
+from routh.base.results import Column, Result, Tabular, status_column, worst_status
 from routh.base.status import InputError, Status
 from routh.base.validation import integer, real
 from routh.problem.batch import ImpactBatch
@@ -67,7 +67,7 @@ class Guarantee(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Guarantees(Result):
+class Guarantees(Result, Tabular):
     """`Guarantee` of every row of a batch."""
 
     rows: tuple[Guarantee, ...]
@@ -92,6 +92,16 @@ class Guarantees(Result):
     def counterexamples(self) -> tuple[WorstCase | None, ...]:
         """Counterexample of each row that is refuted."""
         return tuple(row.counterexample for row in self.rows)
+
+    def _columns(self) -> Mapping[str, Column]:
+        columns = {
+            "answer": Column(("problem",), self.answers),
+            "status": status_column("problem", self.status),
+        }
+        for name in self.rows[0].limits if self.rows else ():
+            values = np.array([row.worst[name].value for row in self.rows])
+            columns[f"worst {name}"] = Column(("problem",), values, "of the objective", "worst outcome")
+        return columns
 
     def __bool__(self) -> bool:
         raise TypeError("Guarantees have three answers a row; compare .answers with Answer.PROVED")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base import tolerances
-from routh.base.results import Result, Whole, worst_status
+from routh.base.results import Result, worst_status
 from routh.base.status import Status
 from routh.base.validation import Array, Options, real_array
 from routh.constraints import STEEL, Compliance, ConstrainedSystem, ConstraintForces, differentiate, solve
@@ -28,7 +28,7 @@ _CONTACT = ("mu", "stiffness", "damping", "tangential_stiffness", "tangential_da
 
 
 @dataclass(frozen=True, eq=False)
-class StepGradient(Whole):
+class StepGradient(Result):
     """Gradient with respect to where a motion began and what it went through.
 
     Parameters
@@ -41,6 +41,7 @@ class StepGradient(Whole):
         in all steps; where stiffness is a law of the gap, for the same change of all its values.
     constraints : name -> {"stiffness", "damping"} -> (n,).
     margin : the smallest of the steps', see `routh.constraints.Derivative`.
+    status : the tape's: SOLVED where every step is.
     """
 
     q: Array
@@ -50,6 +51,7 @@ class StepGradient(Whole):
     contacts: dict[str, Array]
     constraints: dict[str, dict[str, Array]]
     margin: float
+    status: Status
 
     @property
     def near_kink(self) -> bool:
@@ -152,7 +154,8 @@ class _Pass:
             on_v = found.v + self.on_v[k]
             moved, on_q = self._earlier(k, by_q + found.q)
         u = np.array(inputs[::-1]) if inputs else np.zeros((0, 0))
-        return StepGradient(moved, on_v, u, forces, self.contacts, self.rows, float(margin))
+        parts = self.contacts, self.rows, float(margin), self.tape.status
+        return StepGradient(moved, on_v, u, forces, *parts)
 
     def _state_gradient(self, k: int, system: SystemGradient) -> StateGradient:
         run, solved = self.tape.trajectory, self.tape.steps[k].system

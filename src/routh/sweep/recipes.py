@@ -25,7 +25,7 @@ from routh.base.validation import Options
 #: What a study may call because its folder says so: routh's own sources of problems and measures, by name.
 OWN = frozenset(
     {
-        "routh.systems:problem_of",
+        "routh.systems:impact",
         "routh.models.robots.landing:landing_problem",
         "routh.robust.feet:touchdown_problem",
         "routh.sweep.measures:measure_ambiguities",

@@ -48,7 +48,7 @@ def source_of(
             raise InputError("--measure", wrong=f"{source} is not a robot file, which tipping needs")
         if request.window is not None:
             raise InputError("--window", wrong=f"{source} is not a robot file", wanted=".xml or .urdf")
-        return recipe("routh.systems:problem_of", name=source)
+        return recipe("routh.systems:impact", name=source)
     landed.demand_speed(axes)
     file = robot_file(source).resolve()
     further: dict[str, object] = {"window": request.window, "keyframe": robot.keyframe}

@@ -16,6 +16,7 @@ from routh.systems.catalogue import CATALOGUE, Kind
 
 if TYPE_CHECKING:
     from routh.base.validation import Options
+    from routh.constraints.compliance import Compliance
     from routh.exact.rational import RationalProblem
     from routh.models.base import Model, State
     from routh.problem.impact import ImpactProblem
@@ -63,6 +64,21 @@ class System:
         from routh.exact.snap import snap  # only exact sets need it
 
         return snap(self.problem, tolerance=_NEAR).rational
+
+
+@dataclass(frozen=True, eq=False)
+class MotionSystem(System):
+    """A system with a mechanism and a first state, so that it can move: what `motion` gives."""
+
+    model: Model = field(repr=False, kw_only=True)
+    state: State = field(repr=False, kw_only=True)
+
+    @property
+    def compliance(self) -> Compliance:
+        """How its contacts yield in steps: as steel does, unless the system has its own."""
+        from routh.constraints.compliance import STEEL  # only time stepping needs it
+
+        return STEEL
 
 
 def catalogued(
@@ -119,17 +135,28 @@ def builder_of(name: str) -> Builder:
     return _REGISTRY[name]
 
 
-def problem_of(name: str, **parameters: object) -> ImpactProblem | None:
-    """The impact of the system called ``name`` with these parameters; None where it has none."""
-    return get(name, **parameters).problem
-
-
 def impact(name: str, **parameters: object) -> ImpactProblem:
     """The impact of the system called ``name`` with these parameters; raises where it has none."""
-    problem = problem_of(name, **parameters)
+    problem = get(name, **parameters).problem
     if problem is None:
         raise InputError("name", wrong=f"{name!r} has no impact problem", wanted="a system with one")
     return problem
+
+
+def motion(name: str, **parameters: object) -> MotionSystem:
+    """The system called ``name`` with its model and first state; raises where it has no mechanism."""
+    system = get(name, **parameters)
+    if isinstance(system, MotionSystem):
+        return system
+    if system.model is None or system.state is None:
+        raise InputError(
+            "name",
+            got=f"{name!r}, which is a single impact without a mechanism",
+            wanted="a system that moves",
+        )
+    return MotionSystem(
+        name, system.kind, system.paper, system.problem, model=system.model, state=system.state
+    )
 
 
 def names() -> list[str]:

@@ -10,7 +10,8 @@ import numpy as np
 from routh.base.status import InputError
 from routh.base.validation import integer, real
 from routh.models.base import State
-from routh.models.planar import Body, DiscContact, PlanarModel, Revolute, circle, disc
+from routh.models.planar import Body, DiscContact, PlanarModel, Revolute, disc
+from routh.models.planar.bodies import circle
 from routh.systems.base import GRAVITY, System, catalogued, register
 
 

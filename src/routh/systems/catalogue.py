@@ -24,7 +24,7 @@ class Entry(NamedTuple):
     source: str
     summary: str
     contacts: int | None = None  # of its impact; None where it has none
-    sampling: Mapping[str, float] = {}  # the other fields of `routh.systems.PaperSettings`
+    sampling: Mapping[str, float] = {}  # the other fields of `routh.systems.base.PaperSettings`
 
 
 _FILES = [Path(__file__).with_suffix(".toml"), *features.files("systems", "catalogue")]

@@ -28,14 +28,14 @@ from routh.models.planar import PlanarModel, Prismatic, Revolute, disc, link, po
 from routh.models.rotations import cross, rotation_matrices
 from routh.models.spatial import PlaneContact, SpatialModel, SphereContact
 from routh.sim import Trajectory, step_through
-from routh.systems.base import GRAVITY, PaperSettings, System, get, register
+from routh.systems.base import GRAVITY, MotionSystem, PaperSettings, get, register
 from routh.systems.catalogue import CATALOGUE
 
 STEEL_MODULUS = 1e11  # Pa, D19's "about that of steel"
 
 
 @dataclass(frozen=True, eq=False)
-class ConstrainedMotion(System):
+class ConstrainedMotion(MotionSystem):
     """A motion with everything that `routh.sim.step_through` needs; ``run()`` calls it."""
 
     constraints: Sequence[StateConstraint] = ()
@@ -46,8 +46,6 @@ class ConstrainedMotion(System):
 
     def run(self, **options: Any) -> Trajectory:
         """Step through it; any option of `routh.sim.step_through` can be changed."""
-        assert self.model is not None
-        assert self.state is not None
         names = ("dt", "duration", "constraints", "compliance", "force")
         setting = {name: getattr(self, name) for name in names}
         return step_through(self.model, self.state, **{**setting, **options})
@@ -62,7 +60,7 @@ def motion_of(name: str, **parameters: object) -> ConstrainedMotion:
 
 def _motion(name: str, model: Model, state: State, **more: Any) -> ConstrainedMotion:
     paper = PaperSettings(CATALOGUE[name].source)
-    return ConstrainedMotion(name, "motion", paper, None, model, state, **more)
+    return ConstrainedMotion(name, "motion", paper, model=model, state=state, **more)
 
 
 @register("spring-mass-damper")

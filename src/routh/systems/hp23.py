@@ -21,13 +21,12 @@ from routh.models.planar import (
     PlaneContact,
     Revolute,
     box,
-    circle,
     corners,
     disc,
     link,
     point_mass,
 )
-from routh.models.planar.bodies import Contact
+from routh.models.planar.bodies import Contact, circle
 from routh.systems.base import GRAVITY, System, catalogued, register
 
 WALL = HalfPlane("wall", normal=(-1.0, 0.0))  # to the right, at x = 0

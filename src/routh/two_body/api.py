@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from routh.base import tolerances
-from routh.base.results import Result
+from routh.base.results import Column, Result, Tabular, status_column
 from routh.base.status import InputError, Status
 from routh.base.validation import Array, choice, integer, real, real_array
 from routh.problem.impact import HYPOTHESES
@@ -60,7 +60,7 @@ class TwoBodyImpact(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoBodyBatch(Result):
+class TwoBodyBatch(Result, Tabular):
     """Many impacts; every array has n as its leading axis."""
 
     impulse: Array  # (n, 3) N s
@@ -84,6 +84,15 @@ class TwoBodyBatch(Result):
         codes, counts = np.unique(self.event_codes, return_counts=True)
         order = np.argsort(-counts, kind="stable")
         return {_kernel.decode(int(codes[i])): int(counts[i]) for i in order}
+
+    def _columns(self) -> Mapping[str, Column]:
+        return {
+            "impulse": Column(("impact", "direction"), self.impulse, "N s"),
+            "contact_velocity": Column(("impact", "direction"), self.contact_velocity, "m/s", "after"),
+            "status": status_column("impact", self.status),
+            "residual": Column(("impact",), self.residual),
+            "margin": Column(("impact",), self.margin, "1/kg"),
+        }
 
 
 def impact(

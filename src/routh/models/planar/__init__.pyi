@@ -9,7 +9,6 @@ from routh.models.planar.bodies import PlaneContact as PlaneContact
 from routh.models.planar.bodies import Prismatic as Prismatic
 from routh.models.planar.bodies import Revolute as Revolute
 from routh.models.planar.bodies import box as box
-from routh.models.planar.bodies import circle as circle
 from routh.models.planar.bodies import corners as corners
 from routh.models.planar.bodies import disc as disc
 from routh.models.planar.bodies import link as link

@@ -17,6 +17,7 @@ from routh.reproduce import theory
 from routh.reproduce.checks import draws
 from routh.reproduce.verdicts import Finding, works
 from routh.sampling import Outcomes, sample, sample_by_steps
+from routh.systems.catalogue import CATALOGUE
 from routh.systems.hp23 import block
 
 _POINTED = ("rocking-block", "compass-gait", "box-wall")
@@ -193,7 +194,7 @@ def lemma_12() -> Finding:
 def assumption_1() -> Finding:
     """The least normal row of every impact of the catalogue: none is zero."""
     least = {}
-    for name, entry in systems.CATALOGUE.items():
+    for name, entry in CATALOGUE.items():
         if entry.kind == "impact":
             problem = systems.impact(name)
             rows = np.linalg.norm(np.linalg.solve(problem.cholesky, problem.Jn.T), axis=0)
