@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from routh.identification import TossedBox, TossedModel
+from routh.models import planar
 from routh.models.rotations import exponential, multiply, rotation_matrices
 
 GRAVITY = 9.81
@@ -43,6 +44,8 @@ class Body(ABC):
     start: Mapping[str, float]
     within: tuple[float, ...]  # m: choices of how near to the lowest corner others take part,
     soon: tuple[float, ...]  # s: or how soon they are as low
+    flat = 0.012  # m: corners within this of the lowest one make the class of an impact
+    vertical = 2  # the place of the height in q
 
     @abstractmethod
     def configurations(self, data: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -73,6 +76,22 @@ class Body(ABC):
         self, q: np.ndarray, before: np.ndarray, within: float, soon: float
     ) -> Callable[[Mapping[str, float]], Any]:
         """The impacts at (n, nq) with velocities (n, nv), as a function of the parameters."""
+
+    def heading(self, momentum: np.ndarray) -> np.ndarray:
+        """Horizontal momentum (n, 2) from that of the coordinates (n, nv)."""
+        return momentum[:, :2]
+
+    def seen(self, q: np.ndarray, ahead: np.ndarray, side: np.ndarray) -> np.ndarray:
+        """(n, nv, nv): velocities in frames with a horizontal direction (n, 2), mirrored by signs (n,)."""
+        nv = 6 + self.rates(q[:1].repeat(2, axis=0), 1.0).shape[1]
+        frame = np.zeros((len(q), 3, 3))
+        frame[:, 0, :2], frame[:, 2, 2] = ahead, 1.0
+        frame[:, 1, 0], frame[:, 1, 1] = -side * ahead[:, 1], side * ahead[:, 0]
+        found = np.zeros((len(q), nv, nv))
+        found[:, :3, :3] = frame
+        found[:, 3:6, 3:6] = side[:, None, None] * frame @ rotation_matrices(q[:, 3:7])  # axial
+        found[:, np.arange(6, nv), np.arange(6, nv)] = side[:, None]  # hinges turn the other way in a mirror
+        return found
 
     @abstractmethod
     def mjcf(self, mu: float, timeconst: float, dampratio: float) -> str:
@@ -271,6 +290,94 @@ class Elbow(Body):
         return _over_plane(links, mu, timeconst, dampratio)
 
 
+class Square(Body):
+    """A square that was tossed in a vertical plane (Fazeli): q is x, height and angle of its middle."""
+
+    name, classes, flat, vertical = "square", 2, 0.006, 1
+    SIDE, MASS = 0.06, 1.0  # m, and kg; only ratios of masses count
+    INERTIA = MASS * SIDE**2 / 6  # of a uniform square
+    OFFSET = -0.0332  # rad: what the tracked angle is, up to right angles, where it lies flat: their median
+    arm = 0.0234  # m: the radius of gyration, by the angular momentum about the corner that hits
+    tracking = Tracking(0.15, 4, (4, 6), (4, 6), 0.08, 6.0, 0.3)
+    nominal: ClassVar = {"inertia": 1.0, "rounding": 0.0}
+    parameters: ClassVar = {
+        "mu": (0.02, 0.5),
+        "restitution": (0.05, 0.8),
+        "inertia": (0.6, 1.4),  # of a uniform square
+        "rounding": (0.0, 0.006),  # m
+    }
+    start: ClassVar = {"mu": 0.15, "restitution": 0.4, "inertia": 0.92, "rounding": 0.001}
+    within, soon = (0.001, 0.002, 0.004), (0.004, 0.008, 0.012, 0.016)
+
+    def configurations(self, data: Mapping[str, np.ndarray]) -> np.ndarray:
+        """See `Body`."""
+        return np.column_stack([data["position"], data["angle"] - self.OFFSET])
+
+    def flow(self, q: np.ndarray, dt: float) -> np.ndarray:
+        """See `Body`."""
+        moving = np.zeros((len(q) - 1, 6))
+        moving[:, [0, 2, 4]] = np.diff(q, axis=0) / dt * [1.0, 1.0, self.arm]
+        return moving
+
+    def rates(self, q: np.ndarray, dt: float) -> np.ndarray:
+        """See `Body`."""
+        return np.zeros((len(q) - 1, 0))
+
+    def velocity(self, q: np.ndarray, flow: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """See `Body`."""
+        return flow[[0, 2, 4]] / [1.0, 1.0, self.arm]
+
+    def carry(self, q: np.ndarray, v: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """See `Body`."""
+        path = q + times[:, None] * v
+        path[:, 1] -= 0.5 * GRAVITY * times**2
+        return path
+
+    def points(self, q: np.ndarray) -> np.ndarray:
+        """See `Body`."""
+        corners = np.array(planar.corners(self.SIDE, self.SIDE)) @ [1.0, 1.0j]
+        places = q[:, :1] + 1j * q[:, 1:2] + np.exp(1j * q[:, 2:]) * corners
+        return np.stack([places.real, np.zeros_like(places.real), places.imag], axis=-1)
+
+    def problems(self, q: np.ndarray, before: np.ndarray, within: float, soon: float) -> TossedModel:
+        """See `Body`."""
+        known = {**self.nominal, "mu": 0.15}
+        return TossedModel(self.model, q, before, within, soon, known)
+
+    def model(self, values: Mapping[str, float]) -> planar.PlanarModel:
+        """The library's model of it, with rounded corners and an inertia of its own."""
+        side, radius = self.SIDE, values["rounding"]
+        square = planar.box("square", side, side, mass=self.MASS, inertia=values["inertia"] * self.INERTIA)
+        places = planar.corners(side - 2 * radius, side - 2 * radius)
+        contacts = [
+            planar.PlaneContact(f"corner{k}", "square", point=place, radius=radius)
+            for k, place in enumerate(places)
+        ]
+        return planar.PlanarModel([square], contacts)
+
+    def heading(self, momentum: np.ndarray) -> np.ndarray:
+        """See `Body`."""
+        return momentum[:, :1] * [1.0, 0.0]
+
+    def seen(self, q: np.ndarray, ahead: np.ndarray, side: np.ndarray) -> np.ndarray:
+        """See `Body`; ahead is to the right or to the left."""
+        way = np.where(ahead[:, 0] < 0.0, -1.0, 1.0) * side
+        return np.stack([way, np.ones(len(q)), way], axis=1)[:, :, None] * np.eye(3)
+
+    def mjcf(self, mu: float, timeconst: float, dampratio: float) -> str:
+        """See `Body`."""
+        half, inertia = self.SIDE / 2, self.INERTIA
+        return _over_plane(
+            f"""<body><joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/>
+            <joint type="hinge" axis="0 -1 0"/><inertial pos="0 0 0" mass="{self.MASS}"
+            diaginertia="{inertia} {inertia} {inertia}"/><geom type="box"
+            size="{half} {half} {half}"/></body>""",
+            mu,
+            timeconst,
+            dampratio,
+        )
+
+
 def _over_plane(bodies: str, mu: float, timeconst: float, dampratio: float) -> str:
     return f"""<mujoco><option timestep="5e-4" gravity="0 0 0" cone="elliptic" impratio="10"/>
     <default><geom friction="{mu} 0 0" condim="3" solref="{timeconst} {dampratio}"/></default>
@@ -297,4 +404,4 @@ def _elbow_model(inertia: float, rounding: float) -> Any:
     return MujocoModel(mujoco.MjModel.from_xml_string(text), self_contacts=False)
 
 
-BODIES = {body.name: body for body in (Cube(), Elbow())}
+BODIES = {body.name: body for body in (Cube(), Elbow(), Square())}

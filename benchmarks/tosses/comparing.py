@@ -33,7 +33,6 @@ from tosses.scoring import CONTROLS, Score
 FRICTIONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 RESTITUTIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 SOLREF = [(t, d) for t in (0.004, 0.008, 0.015, 0.020, 0.030) for d in (0.2, 0.3, 0.5, 0.7, 1.0)]
-CLASS = 0.012  # m: corners within this of the lowest one make the class of an impact
 FIT_SAMPLES = 8
 FIT_SINGLE = 50  # impacts that laws with one outcome are fitted on, which take some milliseconds each
 GIVEN = "set, energetic, given geometry"
@@ -106,8 +105,8 @@ class Sample:
 
     @cached_property
     def classes(self) -> np.ndarray:
-        """(n,) corners within 12 mm of the lowest one; the body's last class has more, too."""
-        counts = [int((c.heights <= CLASS).sum()) for c in self.contacts]
+        """(n,) corners near the height of the lowest one; the body's last class has more, too."""
+        counts = [int((c.heights <= self.body.flat).sum()) for c in self.contacts]
         return np.minimum(counts, self.body.classes)
 
     @cached_property
@@ -391,7 +390,8 @@ def report(body: Body, predicted: Predicted) -> None:
         chosen = predicted.classes == number
         tosses = predicted.tosses[chosen]
         more = " or more" if number == body.classes else ""
-        print(f"\n{number}{more} corners within 12 mm: {chosen.sum()} impacts of {len(set(tosses))} tosses")
+        near, thrown = f"{1e3 * body.flat:g} mm", len(set(tosses))
+        print(f"\n{number}{more} corners within {near}: {chosen.sum()} impacts of {thrown} tosses")
         if chosen.sum() < 5:
             continue
         print(f"  {'prediction':32s} nearest [95 %]         optimised  mean outcome  spread  energy     log")

@@ -39,6 +39,7 @@ class Impact:
     after: Flow  # carried back to the same moment where it flies
     flies: bool  # free flight after the impact
     noise: float  # m/s: standard error of the momentum before
+    noise_after: float
     meeting: float  # s after the last frame before: where the paths before and after meet
 
 
@@ -112,7 +113,8 @@ def _measured(
     steady = max(scatter, scatter_after) < rule.steady and abs(fall + GRAVITY) < rule.falling
     if not steady or np.linalg.norm(after.momentum - before.momentum) < rule.smallest:
         return None
-    impact = Impact(toss, q[frame], before, after, flies, scatter / np.sqrt(counts[0]), 0.0)
+    noise, noise_after = np.array([scatter, scatter_after]) / np.sqrt(counts)
+    impact = Impact(toss, q[frame], before, after, flies, float(noise), float(noise_after), 0.0)
     return replace(impact, meeting=_meeting(body, impact, q[j], j - frame, dt))
 
 

@@ -59,7 +59,7 @@ class SoftBody:
         """The velocity after, (nv,), at the moment of contact."""
         data, step = self._mujoco.MjData(self._model), self._model.opt.timestep
         data.qpos[:], data.qvel[:] = contact.q, contact.before
-        data.qpos[2] -= self._body.points(contact.q[None])[..., 2].min()
+        data.qpos[self._body.vertical] -= self._body.points(contact.q[None])[..., 2].min()
         free = 0.0
         for _ in range(int(self.LONGEST / step)):
             self._mujoco.mj_step(self._model, data)

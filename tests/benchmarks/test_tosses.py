@@ -20,12 +20,14 @@ def _body(name):
 
 
 def _state(name, rng):
+    if name == "square":
+        return np.append(rng.normal(size=2), rng.uniform(-3.0, 3.0)), rng.normal(size=3) * [1.0, 1.0, 9.0]
     joint = [rng.uniform(-2.0, 2.0)] if name == "elbow" else []
     q = np.concatenate([rng.normal(size=3), exponential(rng.normal(size=(1, 3)))[0], joint])
     return q, np.concatenate([rng.normal(size=3), 3.0 * rng.normal(size=3 + len(joint))])
 
 
-@pytest.mark.parametrize("name", ["cube", "elbow"])
+@pytest.mark.parametrize("name", ["cube", "elbow", "square"])
 def test_what_flight_conserves_tells_the_velocity(name):
     body, rng = _body(name), np.random.default_rng(0)
     for _ in range(5):
@@ -46,7 +48,7 @@ def test_a_torque_in_the_hinge_changes_no_momentum():
     assert abs(pushed[6] - v[6]) > 1.0
 
 
-@pytest.mark.parametrize("name", ["cube", "elbow"])
+@pytest.mark.parametrize("name", ["cube", "elbow", "square"])
 def test_corners_are_in_the_order_of_the_problems(name):
     body, rng = _body(name), np.random.default_rng(2)
     q, v = _state(name, rng)
@@ -58,18 +60,24 @@ def test_corners_are_in_the_order_of_the_problems(name):
 def _toss(body, name, rng, path):
     """One toss with one impact in flight, written as the measured ones are; the state at the impact."""
     q, before = _state(name, rng)
-    before[:3], before[3:] = [0.4, -0.3, -1.5], 0.5 * before[3:]
-    q[2] -= body.points(q[None])[..., 2].min()
+    if name == "square":
+        before[:] = [0.4, -1.5, 3.0]
+    else:
+        before[:3], before[3:] = [0.4, -0.3, -1.5], 0.5 * before[3:]
+    q[body.vertical] -= body.points(q[None])[..., 2].min()
     after = before.copy()
-    after[2], after[3] = 0.8, after[3] + 1.0
+    after[body.vertical], after[body.vertical + 1] = 0.8, after[body.vertical + 1] + 1.0
     times = DT * (np.arange(24) - 11.6)
     frames = np.concatenate([body.carry(q, before, times[:12]), body.carry(q, after, times[12:])])
-    arrays = {"position": frames[:, :3], "quaternion": frames[:, 3:7], "hinge": frames[:, 7:].ravel()}
+    if name == "square":
+        arrays = {"position": frames[:, :2], "angle": frames[:, 2] + body.OFFSET}
+    else:
+        arrays = {"position": frames[:, :3], "quaternion": frames[:, 3:7], "hinge": frames[:, 7:].ravel()}
     np.savez(path, start=[0, len(frames)], dt=DT, **arrays)
     return q, before, after
 
 
-@pytest.mark.parametrize("name", ["cube", "elbow"])
+@pytest.mark.parametrize("name", ["cube", "elbow", "square"])
 def test_an_impact_is_found_with_its_velocities(name, tmp_path):
     from tosses.impacts import at_contact, load, meeting_height
 
@@ -100,6 +108,79 @@ def test_committed_values_predict_another_toss(name, tmp_path, monkeypatch, caps
     monkeypatch.setattr("sys.argv", command)
     comparing.main(body, "", "NOTHING")
     assert "1 impacts" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["cube", "elbow", "square"])
+def test_errors_keep_their_length_and_do_not_depend_on_the_heading(name):
+    """An impact seen from elsewhere, or in a mirror, has the same errors in its own frame."""
+    from tosses.comparing import Sample
+    from tosses.errors import local
+    from tosses.impacts import Contact
+
+    body, rng = _body(name), np.random.default_rng(5)
+    q, v = _state(name, rng)
+    missed = rng.normal(size=v.shape)
+    states = [(q, v, missed), _mirrored(name, q, v, missed)]
+    if name != "square":
+        turn = exponential(np.array([[0.0, 0.0, 1.1]]))
+        R = rotation_matrices(turn)[0]
+        place = np.concatenate([R @ q[:3], multiply(turn, q[None, 3:7])[0], q[7:]])
+        states.append((place, *(np.concatenate([R @ one[:3], one[3:]]) for one in (v, missed))))
+    sample = Sample.__new__(Sample)
+    sample.body, sample.contacts = body, [Contact(0, s[0], s[1], s[1], np.zeros(8)) for s in states]
+    sample.q, sample.before, sample.after = (np.array(one) for one in zip(*states, strict=True))
+    sample.tosses = np.arange(len(states))
+    length = np.linalg.norm(missed @ sample.scale.root[0])
+    for frame in ("corner", "motion"):
+        found, images = local(sample, sample.after, frame)
+        for one in found:
+            np.testing.assert_allclose(one, found[0], atol=1e-9)
+            assert np.linalg.norm(one) == pytest.approx(length)
+        np.testing.assert_allclose(np.linalg.norm(images, axis=1), length)
+
+
+def _mirrored(name, q, v, missed):
+    """The same in a mirror: the plane x = 0 for the square, y = 0 with the body's own z for the others."""
+    if name == "square":
+        flip = np.array([-1.0, 1.0, -1.0])
+        return q * flip, v * flip, missed * flip
+    w, x, y, z = q[
+        3:7
+    ]  # S R S of the plane's mirror S, and then S times the body's mirror: a half turn about x
+    turned = multiply(np.array([[w, -x, y, -z]]), np.array([[0.0, 1.0, 0.0, 0.0]]))[0]
+    place = np.concatenate([q[:3] * [1.0, -1.0, 1.0], turned, -q[7:]])
+    axial = np.array([-1.0, 1.0, -1.0]) * [
+        1.0,
+        -1.0,
+        -1.0,
+    ]  # of spins in the body: the mirror, and the half turn
+    return place, *(
+        np.concatenate([one[:3] * [1.0, -1.0, 1.0], one[3:6] * axial, -one[6:]]) for one in (v, missed)
+    )
+
+
+@pytest.mark.parametrize("shape", ["points", "Gaussian"])
+def test_known_errors_make_the_score_of_a_law_better_and_more_of_them_better_still(shape):
+    from tosses import errors
+
+    rng = np.random.default_rng(6)
+    drawn = rng.normal(size=(240, 4)) * [0.3, 0.1, 0.1, 0.05] + [0.2, 0.0, 0.0, 0.0]
+    known = errors.Errors(drawn[:200], drawn[None, 200:])
+    means = [errors.scores(known, k, shape, 20).mean() for k in (0, 3, 12, 40)]
+    assert means == sorted(means, reverse=True)
+    truth = errors.Errors(drawn[:200], rng.normal(size=(1, 4000, 4)) * [0.3, 0.1, 0.1, 0.05])
+    truth.known[..., 0] += 0.2
+    assert truth.points(np.arange(4000)).mean() == pytest.approx(means[-1], rel=0.1)
+
+
+def test_a_set_is_worth_as_many_impacts_as_make_the_control_as_good():
+    from tosses.errors import worth
+
+    counts, means = np.array([0, 3, 15]), np.array([0.4, 0.2, 0.1])
+    assert worth(counts, means, 0.2) == pytest.approx(3.0)
+    assert worth(counts, means, 0.15) == pytest.approx(7.0)  # half way in log(1 + k)
+    assert worth(counts, means, 0.5) == 0.0
+    assert worth(counts, means, 0.05) == np.inf
 
 
 def test_values_of_another_body_are_refused():

@@ -198,7 +198,8 @@ def scan(
         a `routh.base.status.StateError` says that the state there cannot be.
     axes : name -> values. A motion is one axis ("t"); a grid of landing states has two or more.
     n, seed, friction, rates : of `routh.sample` at each point.
-    measure : a number for the outcomes of a point, instead of their ambiguity; `routh.robust.feet.tipping_ratio`.
+    measure : a number for the outcomes of a point, instead of their ambiguity, as
+        `routh.robust.feet.tipping_ratio` is.
     budget : seconds; points that are not reached by then have Status.OUT_OF_TIME, the others are the same.
     """
     deadline = deadline_of(budget)
