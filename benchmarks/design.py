@@ -163,7 +163,7 @@ def mujocos(model, landing):
         data.qpos[:], data.qvel[:] = landing.qpos, landing.qvel
         caught = audit(own, data, duration=0.06, n=1024, max_impacts=1).impacts[0]
         # what its contacts did, without what gravity and inertia did in the milliseconds that they took
-        found.append(landing.problem.v + caught.v_after - caught.problem.v)
+        found.append(landing.problem.v + caught.v - caught.problem.v)
         distances.append(caught.audit.distance)
     return np.array(found), np.array(distances)
 
@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--film", type=Path, help="folder for films and pictures of both landings")
     given = parser.parse_args()
     model = robot()
-    landing = routh.models.landing(model, down=1.0, joints=first_posture())
+    landing = routh.models.landing(model, down=1.0, joints=first_posture(), restitution=0.0)
     found, seconds = timed(
         design,
         landing,

@@ -47,7 +47,7 @@ def one_trial(task: tuple[int, int, int]) -> Identified:
     block = Block(rng, impacts)
     drawn = routh.sample(block(TRUE), 1, seed=1000 + trial, threads=1).v[:, 0]
     after = drawn + DEVIATION * rng.normal(size=drawn.shape)
-    return identify(MeasuredImpacts(block, after), RANGES, samples=samples, noise=DEVIATION, threads=1)
+    return identify(MeasuredImpacts(block, after), RANGES, n=samples, noise=DEVIATION, threads=1)
 
 
 def simulated(options: argparse.Namespace) -> None:

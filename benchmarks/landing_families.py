@@ -145,7 +145,7 @@ def landed(model, rng, sigma: float = 0.01) -> Iterator[routh.models.Landing]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
         try:
-            found = routh.models.landing(model, down=1.0, roll=roll, pitch=pitch)
+            found = routh.models.landing(model, down=1.0, roll=roll, pitch=pitch, restitution=0.0)
         except (RouthError, ValueError):
             return
     if found.problem.nt == 2 and 1 < found.problem.nc <= MOST_CONTACTS and np.any(found.problem.approaching):

@@ -128,16 +128,16 @@ def safety(given: argparse.Namespace) -> None:
 
         def judge(impact, number, seen=seen, worst=worst) -> None:
             seen["replaced"] += impact.replaced
-            if not np.isfinite(impact.v_after).all():
+            if not np.isfinite(impact.v).all():
                 seen["not finite"] += 1
             if not impact.replaced:
                 return
             worst["energy"] = max(worst["energy"], -impact.energy_lost)
-            approach = -(impact.problem.Jn @ impact.v_after) / impact.problem.scaling.velocity
+            approach = -(impact.problem.Jn @ impact.v) / impact.problem.scaling.velocity
             worst["approach"] = max(worst["approach"], float(approach.max()))
             if number % given.audit_every == 0:
                 seen["audited"] += 1
-                seen["broken"] += bool(broken_laws(impact.problem, impact.v_after))
+                seen["broken"] += bool(broken_laws(impact.problem, impact.v))
 
         total, count = rollout(name, substeps, 0, judge)
         few = min(substeps, 20000)

@@ -70,7 +70,7 @@ for toss in np.unique(table[:, 0]):
 poses, before, after = map(np.array, zip(*found, strict=True))
 box = tossed(poses, before)
 ranges = {"mu": (0.05, 0.8), "restitution": (0.05, 0.95)}
-fitted = identify(MeasuredImpacts(box, after), ranges, samples=32, noise=[0.005] * 3 + [0.02] * 3)
+fitted = identify(MeasuredImpacts(box, after), ranges, n=32, noise=[0.005] * 3 + [0.02] * 3)
 print(fitted.report())
 predicted = routh.sample(box(fitted.values), 256).v
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")

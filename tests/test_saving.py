@@ -85,13 +85,13 @@ def test_a_scan(tmp_path):
     found.save(tmp_path / "scan.npz")
     again = Scan.load(tmp_path / "scan.npz")
     assert list(again.axes) == ["mu", "speed"]
-    for name in ("score", "contacts", "solved", "explained", "status"):
+    for name in ("score", "contacts", "share_solved", "explained", "status"):
         same(getattr(found, name), getattr(again, name))
     assert again.worst() == found.worst()
 
 
 def same_motion(given, again):
-    for name in ("t", "q", "v", "s", "impulses", "status", "residuals"):
+    for name in ("t", "q", "v", "s", "impulse", "status", "residuals"):
         same(getattr(given, name), getattr(again, name))
     for group in ("forces", "deformations", "energies"):
         assert list(getattr(again, group)) == list(getattr(given, group))

@@ -48,7 +48,7 @@ def finished(folder):
         folder,
         problems=sweep.recipe("routh.systems:impact", name="rocking-block"),
         over={"mu": [0.2, 0.4, 0.6]},
-        measure=[sweep.ambiguity(samples=4)],
+        measure=[sweep.ambiguity(n=4)],
     )
     (folder / "chunks.json").write_text(json.dumps({"size": 1}))
     study.run("here")
@@ -78,7 +78,7 @@ def named(folder, rng, mark, kept):
             ("routh.sweep.measures:measure_own", {"function": "subprocess:run", "arguments": shell}),
             (
                 "routh.sweep.measures:measure_audits",
-                {"answer": "subprocess:run", "arguments": shell, "samples": 4},
+                {"answer": "subprocess:run", "arguments": shell, "n": 4},
             ),
         ]
     )

@@ -106,7 +106,7 @@ def test_json_has_the_answer_of_the_library(routh_command):
     assert data["ambiguity"] == json.loads(json.dumps(plain(outcomes.answer().as_data())))
     assert data["ambiguity"]["score"] == pytest.approx(outcomes.ambiguity, rel=1e-12)
     assert data["ambiguity"]["least_certain"] == ["B"]
-    assert sum(row["count"] for row in data["modes"]) == data["solved"] == 400
+    assert sum(row["count"] for row in data["modes"]) == data["n_solved"] == 400
 
 
 @needs("two_body")
@@ -337,7 +337,7 @@ def test_too_few_solved_samples_are_said_first_and_by_the_exit_code(routh_comman
     solved = int(first.split()[1])
     assert f"{200 - solved} of 200 samples are not solved and in no row above:" in rest
     _, out, _ = routh_command(*words, "--max-steps", "2", "--json")
-    assert json.loads(out)["solved"] == solved
+    assert json.loads(out)["n_solved"] == solved
     code, out, _ = routh_command(*words, "--max-steps", "1", "--step", "1e-6")
     assert code == 1
     assert out.startswith("No sample is solved (200 MAX_STEPS).\nTry ")

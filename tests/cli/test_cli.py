@@ -53,7 +53,7 @@ def test_json_is_only_json_and_agrees_with_the_library(routh_command):
     outcomes = routh.sample(systems.get("rocking-block").problem, 40, seed=5)
     assert (code, err) == (0, "")
     assert data["picture"] is None
-    assert data["samples"] == data["solved"] == 40
+    assert data["n"] == data["n_solved"] == 40
     assert {tuple(row["modes"].values()): row["count"] for row in data["modes"]} == {
         row.modes: row.count for row in outcomes.summary(1e-3)
     }
@@ -96,7 +96,7 @@ def test_an_impact_with_restitution_is_sampled_without_inelastic_laws(routh_comm
     assert "all at once" not in out
     assert (tmp_path / "bouncy.png").exists()
     data = json.loads(routh_command("impact", "bouncy.npz", "--samples", "4", "--no-picture", "--json")[1])
-    assert (data["solved"], data["laws"]) == (4, [])
+    assert (data["n_solved"], data["laws"]) == (4, [])
 
 
 def test_a_motion_shows_its_first_state_and_how_to_go_on(routh_command, tmp_path):

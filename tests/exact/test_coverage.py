@@ -56,4 +56,4 @@ def test_a_systems_fractions_are_its_problem(name):
     system = systems.get(name)
     exact = routh.exact_set(system.rational, budget=0.5)
     for problem in (system.problem, exact.problem):
-        assert routh.coverage(routh.sample(problem, 50), exact).samples == 50
+        assert routh.coverage(routh.sample(problem, 50), exact).n == 50

@@ -168,7 +168,7 @@ def test_energy_is_kept_between_impacts_of_the_compass_gait():
 def test_the_return_map_of_the_compass_gait_is_a_set():
     steady = np.array([1.805679, 1.494205])
     box = steady + 0.01 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
-    found = return_map(Compass(), box, samples=12)
+    found = return_map(Compass(), box, n=12)
     assert found.stops == 0
     assert found.exact.contains(found.v).all()
     problem = found.exact.problem

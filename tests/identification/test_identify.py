@@ -46,11 +46,11 @@ class Block:
         return MeasuredImpacts(self, drawn + errors, **options)
 
 
-def objective_of(impacts, ranges, *, samples=16, noise=NOISE):
+def objective_of(impacts, ranges, *, n=16, noise=NOISE):
     bounds = Bounds.of(ranges)
     batch = impacts.batch(bounds.values(np.full(len(ranges), 0.5)))
-    errors = Errors(np.full(batch.nv, noise), (len(impacts), samples, batch.nv), 0)
-    return ScoreObjective(impacts, bounds, Scale.of(batch), errors, samples, {"seed": 0})
+    errors = Errors(np.full(batch.nv, noise), (len(impacts), n, batch.nv), 0)
+    return ScoreObjective(impacts, bounds, Scale.of(batch), errors, n, {"seed": 0})
 
 
 def differences(objective, shares, step=1e-6):
@@ -106,7 +106,7 @@ def test_an_impact_with_one_contact_has_one_outcome():
 
 @pytest.fixture(scope="module")
 def found():
-    return identify(Block(60).measured(), RANGES, samples=32, noise=NOISE)
+    return identify(Block(60).measured(), RANGES, n=32, noise=NOISE)
 
 
 def test_the_truth_is_found(found):
@@ -121,7 +121,7 @@ def test_the_truth_is_found(found):
     assert found.fits
     assert found.misfit < 0.5
     assert found.scores.energy.mean() < found.before.energy.mean()
-    again = score_impacts(Block(60).measured(), found.values, samples=32, noise=NOISE, metric=middle())
+    again = score_impacts(Block(60).measured(), found.values, n=32, noise=NOISE, metric=middle())
     np.testing.assert_allclose(again.energy, found.scores.energy, rtol=1e-12)
 
 
@@ -130,7 +130,7 @@ def middle():
 
 
 def test_the_estimate_is_a_minimum_of_the_score(found):
-    objective = objective_of(Block(60).measured(), RANGES, samples=32)
+    objective = objective_of(Block(60).measured(), RANGES, n=32)
     at = objective.bounds.shares(found.values)
     least = objective.values(at).mean()
     for k in range(4):
@@ -157,7 +157,7 @@ def test_what_the_data_cannot_tell_is_said():
         return block({**TRUE, **values})
 
     after = block.measured().after
-    found = identify(MeasuredImpacts(build, after), ranges, samples=16, noise=NOISE, start={"mass": 1.0})
+    found = identify(MeasuredImpacts(build, after), ranges, n=16, noise=NOISE, start={"mass": 1.0})
     assert found.estimates["mu"].determined
     for name in ("mass", "inertia"):
         assert not found.estimates[name].determined
@@ -175,7 +175,7 @@ def test_noise_determines_nothing(size):
     for seed in range(3):
         noise = size * np.random.default_rng(seed).normal(size=(60, 3))
         impacts = MeasuredImpacts(Block(60), noise)
-        found = identify(impacts, RANGES, samples=8, scan=2, bootstrap=200)
+        found = identify(impacts, RANGES, n=8, scan=2, bootstrap=200)
         assert not found.fits
         assert found.misfit > 0.9
         assert not any(one.determined for one in found.estimates.values())
@@ -199,7 +199,7 @@ def test_who_knows_nothing_says_any_velocity_that_energy_and_impulses_allow():
 
 def test_a_value_at_the_end_of_its_range_is_told():
     found = identify(
-        Block(30).measured(), {**RANGES, "mu": (0.4, 0.8)}, samples=8, noise=NOISE, scan=0, bootstrap=100
+        Block(30).measured(), {**RANGES, "mu": (0.4, 0.8)}, n=8, noise=NOISE, scan=0, bootstrap=100
     )
     assert found.estimates["mu"].at_end
     assert not found.estimates["mu"].determined
@@ -218,7 +218,7 @@ def test_units_of_mass_do_not_matter():
             2.0**20 * batch.M, batch.Jn, batch.Jt, batch.mu, batch.v, present=batch.present, restitution=e
         )
 
-    options = {"samples": 8, "noise": NOISE, "scan": 0, "bootstrap": 100}
+    options = {"n": 8, "noise": NOISE, "scan": 0, "bootstrap": 100}
     light = identify(MeasuredImpacts(block, after), RANGES, **options)
     other = identify(MeasuredImpacts(heavy, after), RANGES, **options)
     assert other.values == pytest.approx(light.values, rel=1e-5)
@@ -259,7 +259,7 @@ def test_contacts_that_change_with_a_parameter_are_refused():
         block.present[:, 1] = values["half"] > 0.4
         return block(values)
 
-    objective = objective_of(MeasuredImpacts(build, Block(6).measured().after), RANGES, samples=4)
+    objective = objective_of(MeasuredImpacts(build, Block(6).measured().after), RANGES, n=4)
     with pytest.raises(ValueError, match="the contacts change with 'half'"):
         objective.slopes(np.full(4, 0.5))
 

@@ -267,7 +267,7 @@ def test_speed_dependent_restitution_is_found():
     toss = TossedBox(SIZE, rotation_matrices(q), before, INERTIA, 0.0, 0.0, {"mass": MASS, "mu": 0.2})
     after = np.array([one.v[0] for one in _outcomes(toss({"restitution": 0.6, "restitution_decay": 0.3}))])
     ranges = {"restitution": (0.1, 0.9), "restitution_decay": (-0.5, 1.0)}
-    found = identify(MeasuredImpacts(toss, after), ranges, samples=2, bootstrap=100, scan=0)
+    found = identify(MeasuredImpacts(toss, after), ranges, n=2, bootstrap=100, scan=0)
     assert found.values["restitution"] == pytest.approx(0.6, abs=0.01)
     assert found.values["restitution_decay"] == pytest.approx(0.3, abs=0.02)
 

@@ -73,8 +73,8 @@ def test_every_replaced_velocity_passes_the_audit(name):
     assert len(replaced) > 5
     for impact in replaced:
         assert impact.energy_lost >= -1e-8
-        assert min(impact.problem.Jn @ impact.v_after) > -1e-6
-        found = routh.audit(impact.problem, impact.v_after, n=1024)
+        assert min(impact.problem.Jn @ impact.v) > -1e-6
+        found = routh.audit(impact.problem, impact.v, n=1024)
         assert found.broken == (), found.verdict
         assert found.distance <= max(1e-3, 3.0 * found.resolution), found.verdict  # samples of another seed
 
@@ -120,7 +120,7 @@ def test_the_adversary_takes_the_outcome_of_lowest_value():
     assert impacts
     asked = values[0]
     assert asked.shape == (len(asked), 11)
-    assert impacts[0].v_after[0] == pytest.approx(asked[:, 5].min())
+    assert impacts[0].v[0] == pytest.approx(asked[:, 5].min())
     assert impacts[0].mode == "worst"
     with pytest.raises(ValueError, match="objective, value"):
         routh.learn.AdversarialOutcomes(gymnasium.make("Hopper-v5"))
@@ -179,7 +179,7 @@ def test_side_by_side_each_gives_its_own_episodes():
             own += info["impacts"]
         assert np.array_equal(np.array(alone), np.array(together)[:, k])
         assert len(own) == len(impacts[k])
-        assert all(np.array_equal(a.v_after, b.v_after) for a, b in zip(own, impacts[k], strict=True))
+        assert all(np.array_equal(a.v, b.v) for a, b in zip(own, impacts[k], strict=True))
     assert sum(map(len, impacts)) > 3
 
 

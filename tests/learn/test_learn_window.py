@@ -119,7 +119,7 @@ def test_what_closes_within_three_windows_is_named():
 def test_an_impulse_from_beyond_the_window_is_no_solution():
     model, state = tilted_block()
     motion = routh.simulate(model, state, duration=1e-3, law=SetValued(), window=0.01, seed=1)
-    assert (motion.impulses[:, 1, 0] > 0.0).any()
+    assert (motion.impulse[:, 1, 0] > 0.0).any()
     assert routh.sim.verify(model, motion).ok
     for event in motion.events:
         if "window" in event.data:

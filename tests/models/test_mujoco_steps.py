@@ -458,7 +458,7 @@ def test_compiled_steps_are_those_of_the_readable_loop(case):
     wanted = routh.step_through(model, start, rule=readable, **options)
     assert found.ok
     assert wanted.ok
-    for name in ("t", "q", "v", "impulses"):
+    for name in ("t", "q", "v", "impulse"):
         np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-6, atol=1e-8)
     for told in ("forces", "deformations", "energies"):
         assert list(getattr(found, told)) == list(getattr(wanted, told))

@@ -65,7 +65,7 @@ def test_the_set_grows_with_the_gap_and_with_the_window():
     assert [len(row.contacts) for row in rows] == [2, 4]
     assert [row.redundant for row in rows] == [0, 4]
     assert rows[1].ambiguity > rows[0].ambiguity
-    assert all(row.solved == 1.0 and row.energy[0] <= row.energy[1] for row in rows)
+    assert all(row.share_solved == 1.0 and row.energy[0] <= row.energy[1] for row in rows)
     times = growth(wide, windows=[1e-6, 0.5], n=4)
     assert [len(row.contacts) for row in times] == [2, 4]
     with pytest.raises(ValueError, match="wanted one of the two"):

@@ -106,7 +106,7 @@ def test_the_worst_outcome_tips_in_mujoco_and_a_slower_one_does_not():
     assert worst.evidence == "outcome"
     for share, turned_over in ((1.1, True), (0.9, False)):
         data = mujoco.MjData(model)
-        data.qpos[:], data.qvel[:] = q, worst.outcome * share / worst.ratio
+        data.qpos[:], data.qvel[:] = q, worst.v * share / worst.ratio
         data.qvel[2] = max(data.qvel[2], 0.0)
         # the outcome itself, without another impact on its way: turning about its edge and nothing else
         edge = next(e for e in worst.support.edges if e.contacts == worst.edge)
@@ -120,7 +120,7 @@ def test_the_worst_outcome_tips_in_mujoco_and_a_slower_one_does_not():
 
 def test_path_leads_to_the_outcome():
     found = tipping(lander(), *flat(0.8, 1.5))
-    assert found.down.problem.lift(found.path.v[-1]) == pytest.approx(found.outcome, rel=1e-6, abs=1e-9)
+    assert found.touchdown.problem.lift(found.path.v[-1]) == pytest.approx(found.v, rel=1e-6, abs=1e-9)
     assert found.support.ratios(found.path.v[-1]).max() == pytest.approx(found.ratio, rel=1e-6)
     assert found.landed[found.edge] == pytest.approx(1.0 - found.ratio)
 
@@ -405,11 +405,11 @@ def test_what_it_says_and_what_it_answers_agree():
         assert repr(found).startswith(f"Tipping({found.verdict.upper()}, {found.evidence}, ")
         assert found.lines()[0].startswith(f"{found.verdict.upper()}: ")
         assert found.go == (found.verdict == "go") == found.as_data()["go"]
-        assert found.samples in (256, 512, 1024, 2048, 4096)
-        assert (found.samples > 256) == (0.9 < share < 1.0)
+        assert found.n in (256, 512, 1024, 2048, 4096)
+        assert (found.n > 256) == (0.9 < share < 1.0)
     assert told == ["go", "go", "go", "undecided", "no-go"]
     early = tipping(lander(), q, 0.93 * limit * v, most=1)
-    assert (early.verdict, early.samples, early.can_tip) == ("undecided", 256, False)
+    assert (early.verdict, early.n, early.can_tip) == ("undecided", 256, False)
     many = tippings(lander(), np.array([q, q]), limit * np.array([0.7 * v, 1.1 * v]))
     assert many.verdicts == ["go", "no-go"]
     assert many.go.tolist() == [True, False]

@@ -132,10 +132,10 @@ def test_compensated_gravity_is_no_weight():
 def test_compensation_of_one_link_moves_the_weight():
     load = '<body pos="0.3 0 0" gravcomp="{}"><geom size="0.05" mass="5" contype="0" conaffinity="0"/></body>'
     whole, part = (slow(scene(more=load.format(share))) for share in (0.0, 1.0))
-    assert whole.down.load.centre[0] == pytest.approx(0.15)
-    assert part.down.load.centre[0] == pytest.approx(0.0)
-    assert np.linalg.norm(part.down.load.weight) == pytest.approx(MASS * G)
-    assert part.down.load.mass == pytest.approx(2 * MASS)
+    assert whole.touchdown.load.centre[0] == pytest.approx(0.15)
+    assert part.touchdown.load.centre[0] == pytest.approx(0.0)
+    assert np.linalg.norm(part.touchdown.load.weight) == pytest.approx(MASS * G)
+    assert part.touchdown.load.mass == pytest.approx(2 * MASS)
 
 
 def test_armature_has_no_weight_and_mujoco_turns_at_the_same_rate():
@@ -146,7 +146,7 @@ def test_armature_has_no_weight_and_mujoco_turns_at_the_same_rate():
     model.geom_friction[:, 0] = 3.0
     model.geom_solref[:, 0] = 0.004
     found = tipping(model, *flat(0.2, 0.05))
-    assert found.down.load.mass == pytest.approx(MASS)
+    assert found.touchdown.load.mass == pytest.approx(MASS)
     assert found.support.barriers == pytest.approx([MASS * G * RISE] * 4)
     edge = found.support.edges[0]
     for share, over in ((1.1, True), (0.9, False)):

@@ -143,7 +143,7 @@ def test_a_scan_finds_the_ambiguous_states():
     assert found.score.shape == (3, 2)
     assert np.all(np.isnan(found.score[0]))
     assert np.all(found.contacts[0] == 0)
-    assert np.all(found.solved[1:] > 0.0)
+    assert np.all(found.share_solved[1:] > 0.0)
     worst = found.worst(2)
     assert worst[0]["score"] == pytest.approx(np.nanmax(found.score))
     assert len(found.worst(100)) == 4

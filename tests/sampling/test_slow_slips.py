@@ -24,7 +24,7 @@ def landing_problem(hip: float):
     model = mujoco.MjModel.from_xml_string(ROBOT.format(legs))
     model.dof_armature[:6] = 0.0
     joints = {f"{leg}_{joint}": hip * times for leg in PLACES for joint, times in (("hip", 1), ("knee", -2))}
-    return routh.models.landing(model, down=1.0, joints=joints).problem
+    return routh.models.landing(model, down=1.0, joints=joints, restitution=0.0).problem
 
 
 @pytest.mark.parametrize(("hip", "n", "seed"), [(0.6, 1024, 2), (0.3, 2048, 1)])

@@ -62,7 +62,7 @@ def test_where_too_few_are_solved_the_first_line_says_so_and_what_to_try(whole):
     assert third.startswith("Ambiguity 0.50 of the speed before")
     assert first in some._repr_html_().replace("&quot;", '"')
     assert not some.answer().enough
-    assert some.answer().as_data()["solved"] == 0.98
+    assert some.answer().as_data()["share_solved"] == 0.98
     few, _ = spoilt(whole, 0.01)
     assert few.answer().enough
     assert few.answer().lines()[0].startswith("Ambiguity 0.50")

@@ -76,7 +76,7 @@ def test_compiled_steps_are_those_of_the_readable_loop(case):
     found = step_through(model, state, **options)
     wanted = step_through(model, state, rule=readable, **options)
     np.testing.assert_allclose(found.t, wanted.t, rtol=0.0, atol=0.0)
-    for name in ("q", "v", "impulses"):
+    for name in ("q", "v", "impulse"):
         np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=1e-7, atol=1e-9)
     for group in ("forces", "deformations", "energies"):
         for name, values in getattr(wanted, group).items():
@@ -98,8 +98,8 @@ def test_thinned_out_records_gather_what_lies_between():
     kept = [*range(0, 50, 7), 50]
     assert thin.q.tolist() == full.q[kept].tolist()
     assert thin.t.tolist() == full.t[kept].tolist()
-    parts = np.split(full.impulses, np.array(kept) + 1)[:-1]
-    np.testing.assert_allclose(thin.impulses, [part.sum(axis=0) for part in parts], atol=1e-12)
+    parts = np.split(full.impulse, np.array(kept) + 1)[:-1]
+    np.testing.assert_allclose(thin.impulse, [part.sum(axis=0) for part in parts], atol=1e-12)
 
 
 def test_steps_that_compiled_code_does_not_solve_are_solved_by_the_readable_solver(monkeypatch):

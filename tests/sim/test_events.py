@@ -116,7 +116,7 @@ def test_a_contact_that_appears_and_vanishes_in_the_same_instant():
         last = int(np.flatnonzero(motion.t == 0.0)[-1])
         for name in first_impact(motion).contacts:
             i = motion.contacts.index(name)
-            assert motion.impulses[: last + 1, i, 0].sum() > 0.0
+            assert motion.impulse[: last + 1, i, 0].sum() > 0.0
             if system.model.gaps(motion.q[last + 1])[i] > 1e-6:
                 vanished += 1
                 assert np.all(motion.forces["contacts"][last + 1, i] == 0.0)

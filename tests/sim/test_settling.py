@@ -131,10 +131,10 @@ def changed(motion, field, index, factor):
 def test_a_wrong_step_is_caught(hopping):
     model, motion = hopping
     i = next(event.index for event in motion.events if event.kind == "settle")
-    c = int(motion.impulses[i, :, 0].argmax())
+    c = int(motion.impulse[i, :, 0].argmax())
     assert not broken(model, motion)
-    assert "momentum of settling" in broken(model, changed(motion, "impulses", (i, c, 0), 1.0 + 1e-3))
-    assert "friction cone" in broken(model, changed(motion, "impulses", (i, c, 0), 1e-3))
+    assert "momentum of settling" in broken(model, changed(motion, "impulse", (i, c, 0), 1.0 + 1e-3))
+    assert "friction cone" in broken(model, changed(motion, "impulse", (i, c, 0), 1e-3))
     lifted = motion.v.copy()
     lifted[i, 1] += 1e-6
     assert "force while separating" in broken(model, replace(motion, v=lifted))

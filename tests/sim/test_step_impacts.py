@@ -36,7 +36,7 @@ def test_the_bounces_of_a_ball_keep_its_restitution():
     after = np.array([event.data["v_after"][1] for event in impacts(run)])
     assert len(before) == 2
     np.testing.assert_allclose(after, -0.8 * before, rtol=1e-12)
-    assert float(run.impulses[:, 0, 0].sum()) == pytest.approx(
+    assert float(run.impulse[:, 0, 0].sum()) == pytest.approx(
         float((after - before).sum()), rel=1e-12
     )  # the mass is 1 kg
 

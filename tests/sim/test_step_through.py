@@ -169,9 +169,9 @@ def test_a_ball_closes_and_opens_with_events_and_impulses():
     assert [event.kind for event in run.events][:2] == ["close", "open"]
     assert run.events[0].contacts == ("floor",)
     gained = run.v[-1, 1] - run.v[0, 1]
-    assert gained == pytest.approx(run.impulses[:, 0, 1 - 1].sum() - G * 0.3, abs=1e-9)
+    assert gained == pytest.approx(run.impulse[:, 0, 1 - 1].sum() - G * 0.3, abs=1e-9)
     thin = step_through(ball, start, dt=1e-3, duration=0.3, compliance=Compliance(1e4, 0.0), record_every=50)
-    np.testing.assert_allclose(thin.impulses.sum(axis=0), run.impulses.sum(axis=0), atol=1e-12)
+    np.testing.assert_allclose(thin.impulse.sum(axis=0), run.impulse.sum(axis=0), atol=1e-12)
     assert thin.final.q.tolist() == run.final.q.tolist()
 
 

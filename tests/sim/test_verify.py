@@ -82,10 +82,10 @@ def test_a_wrong_augmented_time_is_caught(block, motion):
 
 
 def test_impulses_that_the_forces_do_not_explain_are_caught(block, motion):
-    impulses, s = motion.impulses.copy(), motion.s.copy()
+    impulses, s = motion.impulse.copy(), motion.s.copy()
     impulses[40, 0, 0] += 1e-2
     s[40:] += 1e-2
-    assert conditions(block.model, replace(motion, impulses=impulses, s=s)) == {"impulses of forces"}
+    assert conditions(block.model, replace(motion, impulse=impulses, s=s)) == {"impulses of forces"}
 
 
 def test_forces_outside_the_cone_are_caught(block, motion):
@@ -110,9 +110,9 @@ def impact_sample(motion):
 
 def test_a_wrong_impact_is_caught(block, motion):
     i = impact_sample(motion)
-    impulses = motion.impulses.copy()
+    impulses = motion.impulse.copy()
     impulses[i] *= 1.01
-    found = conditions(block.model, replace(motion, impulses=impulses))
+    found = conditions(block.model, replace(motion, impulse=impulses))
     assert {"momentum of impacts", "augmented time"} <= found
 
 
@@ -130,7 +130,7 @@ def test_an_impact_that_pushes_while_everything_separates_is_caught():
     after = motion.v[i] + np.linalg.solve(
         rod.model.mass(motion.q[i]), extra[0] * rod.model.jacobians(motion.q[i])[0][0]
     )
-    push = np.zeros((1, *motion.impulses.shape[1:]))
+    push = np.zeros((1, *motion.impulse.shape[1:]))
     push[0, 0] = extra
     keep = slice(0, i + 2)
     double = replace(
@@ -139,7 +139,7 @@ def test_an_impact_that_pushes_while_everything_separates_is_caught():
         s=np.append(motion.s[: i + 1], motion.s[i] + 0.2),
         q=np.vstack([motion.q[: i + 1], motion.q[i]]),
         v=np.vstack([motion.v[: i + 1], after]),
-        impulses=np.concatenate([motion.impulses[: i + 1], push]),
+        impulse=np.concatenate([motion.impulse[: i + 1], push]),
         forces={name: array[keep] for name, array in motion.forces.items()},
         energies={},
         status=motion.status[keep],
@@ -151,7 +151,7 @@ def test_an_impact_that_pushes_while_everything_separates_is_caught():
         s=np.append(double.s, double.s[-1] + 0.2),
         q=np.vstack([double.q, motion.q[i]]),
         v=np.vstack([double.v, 2 * after - motion.v[i]]),
-        impulses=np.concatenate([double.impulses, push]),
+        impulse=np.concatenate([double.impulse, push]),
         forces={name: motion.forces[name][: i + 3] for name in motion.forces},
         status=motion.status[: i + 3],
         residuals=motion.residuals[: i + 3],
@@ -329,7 +329,7 @@ def test_an_accumulation_that_ends_in_approach_or_in_the_air_is_caught():
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("field", ["q", "v", "impulses", "forces"])
+@pytest.mark.parametrize("field", ["q", "v", "impulse", "forces"])
 def test_nan_is_counted_before_any_arithmetic(block, motion, field, value):
     """Whether NaN in a maximum warns depends on the machine, so none may get there."""
     if field == "forces":

@@ -22,8 +22,8 @@ OVER = {"mu": [0.1, 0.3, 0.6], "speed": [0.5, 1.0]}
 HERE = Path(__file__).parent
 
 
-def made(folder, problems=sweep_points.block, over=OVER, samples=16, **options):
-    return sweep.study(folder, problems=problems, over=over, measure=[sweep.ambiguity(samples)], **options)
+def made(folder, problems=sweep_points.block, over=OVER, n=16, **options):
+    return sweep.study(folder, problems=problems, over=over, measure=[sweep.ambiguity(n)], **options)
 
 
 def fixed_size(study, size):
@@ -168,8 +168,8 @@ def test_another_study_in_the_folder_is_refused_with_the_difference(tmp_path):
         made(tmp_path, seed=1)
     with pytest.raises(ValueError, match=r"over\.mu: '3 values' there, '1 values' here"):
         made(tmp_path, over={"mu": [0.1], "speed": [0.5, 1.0]})
-    with pytest.raises(ValueError, match=r"measures\[0\]\.arguments\.samples: 16 there, 17 here"):
-        made(tmp_path, samples=17)
+    with pytest.raises(ValueError, match=r"measures\[0\]\.arguments\.n: 16 there, 17 here"):
+        made(tmp_path, n=17)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "numpy": "0.1"}))
     with pytest.raises(ValueError, match=r"numpy: '0\.1' there"):
@@ -264,7 +264,7 @@ def test_tables_for_others(tmp_path):
     with xarray.open_dataset(netcdf, engine="scipy") as read:
         np.testing.assert_array_equal(read["ambiguity"].values, study.table()["ambiguity"].values)
     lines = csv.read_text().splitlines()
-    assert lines[0] == "mu,speed,ambiguity,ended,contacts,status"
+    assert lines[0] == "mu,speed,ambiguity,share_solved,contacts,status"
     assert [float(x) for x in lines[2].split(",")][:2] == [0.1, 1.0]
     assert len(lines) == 7
     with pytest.raises(ValueError, match=r"ends in \.csv or \.nc"):
@@ -408,7 +408,7 @@ def forged(folder, problems=None, measure=None):
         folder,
         problems=sweep.recipe("routh.systems:impact", name="rocking-block"),
         over={"mu": [0.3]},
-        measure=[sweep.ambiguity(samples=16)],
+        measure=[sweep.ambiguity(n=16)],
     )
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["problems"] |= problems or {}
@@ -431,7 +431,7 @@ def strangers(mark):
         "answer": {
             "measure": {
                 "function": "routh.sweep.measures:measure_audits",
-                "arguments": {"answer": "os:system", "arguments": {}, "samples": 16},
+                "arguments": {"answer": "os:system", "arguments": {}, "n": 16},
             }
         },
     }

@@ -19,13 +19,13 @@ for device in ("cpu", "cuda"):
         f"{sys.argv[1]}/{device}",
         problems=sweep.recipe("routh.systems:impact", name="rocking-block"),
         over={"mu": [0.2, 0.8]},
-        measure=[sweep.ambiguity(samples=3, device=device), sweep.mode_shares(samples=3, device=device)],
+        measure=[sweep.ambiguity(n=3, device=device), sweep.mode_shares(n=3, device=device)],
     )
     study.run("here")
     tables.append(study.table())
-for name in ("ambiguity", "ended", "contacts", "separates", "combinations"):
+for name in ("ambiguity", "share_solved", "contacts", "separates", "combinations"):
     np.testing.assert_allclose(tables[1][name], tables[0][name], atol=1e-12)
-assert float(tables[0]["ended"].min()) == 1.0
+assert float(tables[0]["share_solved"].min()) == 1.0
 """
 
 

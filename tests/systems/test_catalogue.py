@@ -35,7 +35,9 @@ def test_listing_loads_no_model():
 
 
 def test_the_command_line_knows_the_numbers_of_a_motion_without_loading_them():
-    from routh.cli import landings
+    from routh.cli import landings, robots
     from routh.models import landings as model_landings
+    from routh.models import simultaneity
 
     assert landings.MOTION == model_landings.MOTION
+    assert (robots.DEEPEST, robots.PAST_LIMIT) == (simultaneity.DEEPEST, simultaneity.PAST_LIMIT)

@@ -66,12 +66,12 @@ class Audit(Drawable):
     """Position of a velocity after relative to the set of outcomes; distances in the kinetic-energy norm."""
 
     problem: ImpactProblem = field(repr=False)
-    v_after: Array = field(repr=False)  # (nv,)
+    v: Array = field(repr=False)  # (nv,)
     nearest: Array = field(repr=False)  # (nv,) the nearest outcome that was found
     distance: float  # to it, as a share of the speed before
     resolution: float  # how far outcomes of the sampled set are from their neighbours, likewise
     broken: tuple[Broken, ...]
-    impulse: Array = field(repr=False)  # (nc, 1 + nt) the admissible impulse that explains v_after best, N s
+    impulse: Array = field(repr=False)  # (nc, 1 + nt) the admissible impulse that explains v best, N s
     tolerance: float
     outcomes: Outcomes = field(repr=False)
     complete: bool = True  # False: the time allowed by budget= ran out before all was drawn and refined

@@ -42,7 +42,7 @@ class CaughtImpact:
     time: float  # s, when it began
     duration: float  # s, how long MuJoCo's contacts took
     problem: RobotProblem = field(repr=False)
-    v_after: Array = field(repr=False)  # (nv,) MuJoCo's outcome, in the problem's velocities
+    v: Array = field(repr=False)  # (nv,) MuJoCo's outcome, in the problem's velocities
     audit: Audit = field(repr=False)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas
 
 _FORM = "wanted NAME=START:STOP:COUNT or NAME=VALUE,VALUE,...; angles in rad, or such as 20deg"
-_GRIDS = {"score": "f", "contacts": "i", "solved": "f", "explained": "f", "status": "i"}
+_GRIDS = {"score": "f", "contacts": "i", "share_solved": "f", "explained": "f", "status": "i"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ class Scan(Drawable, Tabular, Stored):
     axes: dict[str, Array]  # name -> values, in the order of the grid's axes
     score: Array  # grid: diameter over speed before, in the kinetic-energy norm
     contacts: np.ndarray  # grid, int: contacts of the impact
-    solved: Array  # grid: share of the samples that are solved
+    share_solved: Array  # grid: share of the samples that are solved
     explained: Array  # grid: share of the variance along the most uncertain direction
     #: grid, int8 of `routh.Status`: SOLVED where the impact was sampled, else NO_CONTACT, NO_IMPACT,
     #: REFUSED (a state that cannot be) or OUT_OF_TIME
@@ -144,7 +144,7 @@ class Scan(Drawable, Tabular, Stored):
         return {
             "score": Column(over, self.score, "1", meaning),
             "contacts": Column(over, self.contacts, "1", "number of contacts"),
-            "solved": Column(over, self.solved, "1", "share of the samples that are solved"),
+            "share_solved": Column(over, self.share_solved, "1", "share of the samples that are solved"),
             "explained": Column(over, self.explained, "1", "share of the variance along one direction"),
         }
 
@@ -243,7 +243,7 @@ class GrowthRow:
     redundant: int
     ambiguity: float  # diameter over speed before, both in the kinetic-energy norm
     energy: tuple[float, float]  # smallest and largest kinetic energy after, J
-    solved: float  # share of the samples
+    share_solved: float  # share of the samples
 
 
 def growth(

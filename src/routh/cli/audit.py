@@ -69,6 +69,7 @@ def run_audit(
     for what, notes in (("left out", audited.refused), ("not represented", audited.unrepresented)):
         for note in notes:
             output.show(f"[yellow]{what}:[/yellow] {for_rich(note)}")
+    output.say("[dim]restitution 0 in the sets, whatever the contacts' springs return[/dim]")
     if not audited.impacts:
         floor = "" if robots.has_ground(model) else " (with --ground 0: it has no ground)"
         output.show(
@@ -198,4 +199,4 @@ def _law_data(found: LawAudit) -> dict[str, object]:
         }
         for one in found.answers
     ]
-    return {"contacts": list(found.problem.names), "samples": len(found.outcomes), "laws": rows}
+    return {"contacts": list(found.problem.names), "n": len(found.outcomes), "laws": rows}

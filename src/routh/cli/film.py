@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,13 @@ from routh.base.status import InputError
 from routh.base.text import for_rich
 from routh.base.validation import Array, Options, real
 from routh.cli.exits import Exit
-from routh.cli.landings import Landed, make_landing, tell_place
+from routh.cli.landings import Landed, make_landing, tell_place, tell_restitution
 from routh.cli.output import Output
 from routh.cli.requests import FilmRequest, MotionRequest
 from routh.cli.robots import RobotFile, advising, tell_keyframes
 from routh.cli.simulate import futures_of, system_start
 from routh.models.landings import Landing
-from routh.models.robot import RobotProblem
+from routh.models.simultaneity import RESTITUTION
 from routh.problem.impact import soon_sentence
 from routh.sampling import Outcomes, sample
 from routh.sampling.answers import mode_names
@@ -80,7 +79,6 @@ def animate_robot(
     file: Path, landed: Landed, robot: RobotFile, wanted: FilmRequest, out: Path, output: Output
 ) -> int:
     """Let a robot land, follow its outcomes and write the film; the exit code."""
-    from routh.models.mujoco.landings import spring_restitution
     from routh.viz.films import film_kind, write_frames
     from routh.viz.robot_film import Film, backend, frames
 
@@ -89,12 +87,11 @@ def animate_robot(
     times = frame_times(wanted)
     model = robot.load(file, sky=True)
     with advising(model, robot):
-        found = make_landing(model, landed, window=wanted.robot.window, **robot.posture(model))
-        problem = found.problem.replace(restitution=spring_restitution(found))
-        assert isinstance(problem, RobotProblem)
-        found = replace(found, problem=problem)
+        rigid: Options = {"window": wanted.robot.window, "restitution": wanted.robot.restitution}
+        found = make_landing(model, landed, **rigid, **robot.posture(model))
     backend()  # before the work, too; what is wrong with the robot is told where nothing can be drawn as well
     tell_place(found, output)
+    tell_restitution(found.problem, wanted.robot.restitution, output)
     tell_keyframes(model, robot, output)
     with output.busy("sampling the impact and following its outcomes"):
         outcomes = sample(found.problem, _SAMPLES, seed=wanted.seed)
@@ -113,15 +110,23 @@ def animate_robot(
     return Exit.DONE if answer.enough else Exit.TOO_FEW_SOLVED
 
 
-def _worst(model: MjModel, found: Landing, seed: int) -> Tipping | None:
+def _worst(model: MjModel, found: Landing, elastic: float | None, seed: int) -> Tipping | None:
     """The outcome that ``routh tip`` calls the worst; None without one, or where joints would be held."""
     from routh.robust.touchdowns import tipping
 
     try:
-        tip = tipping(model, found.qpos, found.qvel, window=found.window, seed=seed, body=found.body or None)
+        tip = tipping(
+            model,
+            found.qpos,
+            found.qvel,
+            window=found.window,
+            restitution=RESTITUTION if elastic is None else elastic,
+            seed=seed,
+            body=found.body or None,
+        )
     except ValueError:
         return None
-    return None if tip.held or not np.isfinite(tip.outcome).all() else tip
+    return None if tip.held or not np.isfinite(tip.v).all() else tip
 
 
 def _motions(
@@ -157,9 +162,9 @@ def _motions(
         q = np.array([bundle.at(float(t))[0] for t in after])
     else:
         velocities = problem.lift(outcomes.v[chosen])
-        tip = _worst(model, found, wanted.seed)
+        tip = _worst(model, found, wanted.robot.restitution, wanted.seed)
         if tip is not None:
-            velocities, groups = np.vstack([velocities, tip.outcome]), np.append(groups, len(labels))
+            velocities, groups = np.vstack([velocities, tip.v]), np.append(groups, len(labels))
             labels.append(
                 f"worst: turns about {' - '.join(tip.edge)} at {tip.ratio:.2f} of the critical rate"
             )

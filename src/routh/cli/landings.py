@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from routh.base.validation import Options
     from routh.models.landings import Landing
     from routh.models.robot import RobotProblem
+    from routh.problem.impact import ImpactProblem
 
 _MOST_DRAWN = 16  # contacts of which a line of the answer still draws outcomes
 ANGLES = ("roll", "pitch", "yaw")
@@ -186,6 +187,14 @@ def tell_place(found: Landing, output: Output, *, regime: bool = True) -> None:
             f"[dim]joints that the file has past their limits were moved inside: {for_rich(shown)} "
             "(--joint)[/dim]"
         )
+
+
+def tell_restitution(problem: ImpactProblem, given: float | None, output: Output) -> None:
+    """Tell how elastic the contacts are, and where that is from."""
+    low, high = float(problem.restitution.min()), float(problem.restitution.max())
+    size = f"{low:.3g}" if high - low < 5e-4 else f"{low:.3g} to {high:.3g}"
+    source = "from the contacts' springs; --restitution for another" if given is None else "as given"
+    output.say(f"[dim]restitution {size} ({source})[/dim]")
 
 
 def _sideways(found: Landing) -> str:

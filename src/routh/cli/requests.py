@@ -42,6 +42,7 @@ class ScanRequest:
 
     over: options.Over = None
     near: Nearness = field(default_factory=Nearness)
+    restitution: robots.Restitution = None
     measure: MeasureName = "ambiguity"
     samples: Samples = 256
     seed: options.Seed = 0
@@ -164,6 +165,7 @@ class Rigid:
     """What of a film is for robots only."""
 
     window: robots.Window = None
+    restitution: robots.Restitution = None
     rigid: Annotated[
         bool,
         typer.Option(

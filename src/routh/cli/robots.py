@@ -19,7 +19,7 @@ import typer
 from routh.base.status import InputError
 from routh.base.text import for_rich, for_terminal, listed
 from routh.cli import options
-from routh.cli.landings import Landed, make_landing, tell_place, window_line
+from routh.cli.landings import Landed, make_landing, tell_place, tell_restitution, window_line
 from routh.cli.output import Output
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".xml", ".mjcf", ".urdf")
 _LATER = 1.0  # s: contacts that close later are not named
-DEEPEST, PAST_LIMIT = 0.005, 0.05  # m, rad: what is typed by hand is meant
+DEEPEST, PAST_LIMIT = 0.02, 0.1  # `routh.models.simultaneity`'s, which would load NumPy for every command
 option = partial(typer.Option, show_default=False, rich_help_panel="Robots")
 not_negative = partial(option, min=0.0)
 
@@ -142,7 +142,7 @@ Restitution = Annotated[
         min=0.0,
         max=1.0,
         show_default=False,
-        help="Restitution coefficient of all contacts. Default: 0; tip, land: from the contacts' springs.",
+        help="Restitution coefficient of all contacts. Default: from the contacts' springs.",
     ),
 ]
 Friction = Annotated[
@@ -185,6 +185,7 @@ class Placement(Standing):
             help="Also sample with a third and with three times the window, and say what changes.",
         ),
     ] = False
+    restitution: Restitution = None
     landed: Landed = field(default_factory=Landed)
 
 
@@ -271,8 +272,11 @@ def tell_keyframes(model: MjModel, placed: RobotFile, output: Output) -> None:
 def state_problem(model: MjModel, data: MjData, placed: Standing, **further: float | None) -> RobotProblem:
     """The impact in a state, or a `StateError` where that cannot be; nothing is warned of."""
     from routh.models import UnrepresentedWarning, mujoco
+    from routh.models.simultaneity import RESTITUTION
 
     limits = options.given(deepest=placed.deepest, past_limit=placed.past_limit, **further)
+    elastic = placed.restitution if isinstance(placed, Placement) else None
+    limits["restitution"] = RESTITUTION if elastic is None else elastic
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnrepresentedWarning)
         return mujoco.problem(model, data, **limits)
@@ -298,7 +302,6 @@ def load_state(
 def robot_problem(file: Path, placed: Placement, output: Output) -> tuple[RobotProblem, RobotProblem | None]:
     """The impact of a robot; what it cannot represent is told. If asked for, with three windows, too."""
     from routh.models import simultaneity
-    from routh.models.mujoco.landings import spring_restitution
     from routh.problem.impact import soon_sentence
 
     lands = placed.landed.lands
@@ -312,8 +315,6 @@ def robot_problem(file: Path, placed: Placement, output: Output) -> tuple[RobotP
             found = landing_of(model, data, placed.landed, placed)
             tell_place(found, output)
             problem = found.problem
-            elastic = spring_restitution(found).max(initial=0.0)
-            output.say(f"[dim]restitution 0; routh tip and animate take the springs': {elastic:.3g}[/dim]")
             if placed.compare_windows:
                 wider = landing_of(model, data, placed.landed, placed, window=three_windows).problem
         else:
@@ -323,6 +324,7 @@ def robot_problem(file: Path, placed: Placement, output: Output) -> tuple[RobotP
     if not lands and not problem.approaching.any():
         for line in _later(model, data, placed):
             output.show(f"[yellow]{for_rich(line)}[/yellow]")
+    tell_restitution(problem, placed.restitution, output)
     tell_keyframes(model, placed, output)
     for note in problem.unrepresented:
         output.show(f"[yellow]not represented:[/yellow] {for_rich(note)}")
@@ -365,7 +367,8 @@ def landing_of(
                 wrong="given together with --down or --height, which set it",
                 wanted="one of them",
             )
-    limits = {"deepest": placed.deepest, "past_limit": placed.past_limit}
+    limits: Options = {"deepest": placed.deepest, "past_limit": placed.past_limit}
+    limits["restitution"] = placed.restitution if isinstance(placed, Placement) else None
     qpos, window = data.qpos if placed.poses else None, placed.window if window is None else window
     return make_landing(model, landed, window=window, qpos=qpos, **limits)
 

@@ -31,6 +31,7 @@ from routh.cli.tables import tell_nothing_approaches, terminal_picture
 from routh.compiling import compile_seconds
 from routh.models.base import Model
 from routh.models.planar import PlanarModel
+from routh.models.robot import RobotProblem
 from routh.problem.impact import ImpactProblem
 from routh.sampling import Outcomes, sample, sample_by_steps
 from routh.sampling.sampler import check_count
@@ -99,12 +100,12 @@ def sample_and_show(
     """Draw outcomes; show the answer, the tables and the picture; the exit code.
 
     One contact that rebounds follows one path: it has no set, but an outcome by each hypothesis, which the
-    feature of two bodies shows.
+    feature of two bodies shows. A robot's is sampled as any: how elastic it is may be its file's to say.
     ``notes``: what was said while the problem was made, which stands after the answer; then what ``note``
     says.
     """
     elastic = features.entries("runs").get("one elastic contact") if problem.nc == 1 else None
-    elastic = elastic if np.any(problem.restitution > 0.0) else None
+    elastic = elastic if not isinstance(problem, RobotProblem) and np.any(problem.restitution > 0.0) else None
     if elastic:
         why = "one contact with restitution has one outcome per hypothesis, which is not sampled"
         options.refuse(request, why)

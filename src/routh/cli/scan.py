@@ -15,7 +15,8 @@ from routh.auditing.scans import Scan, grid_from_text, scan
 from routh.base.status import InputError, StateError, Status
 from routh.base.text import for_rich
 from routh.base.validation import Options, choice
-from routh.cli.landings import NUMBERS, Landed, make_landing
+from routh.cli.landings import NUMBERS, Landed, make_landing, tell_restitution
+from routh.cli.options import given
 from routh.cli.output import Output, plain_table
 from routh.cli.requests import MEASURES, ScanRequest
 from routh.cli.robots import RobotFile, advising, is_robot, refuse_without_robot, tell_keyframes
@@ -39,6 +40,8 @@ def run_scan(
     landings = Landings(source, landed, robot, request) if is_robot(source) else None
     if landings is None:
         refuse_without_robot(source, landed, robot, request.near)
+        if request.restitution is not None:
+            raise InputError("--restitution", wrong=f"{source} is not a robot file; try --set")
         if tips:
             raise InputError("--measure", wrong=f"{source} is not a robot file, which tipping needs")
     with output.busy(f"{len(grid)} impacts"):
@@ -49,7 +52,7 @@ def run_scan(
             drawing |= {"measure": tipping_ratio, "rates": "extreme"}
         with nullcontext() if landings is None else advising(landings.model, robot):
             found = scan(landings or partial(systems.impact, source), grid.axes, **drawing)
-    tell_unsolved(found.status, found.solved, output)
+    tell_unsolved(found.status, found.share_solved, output)
     output.show(worst_table(found))
     late = int((found.status == Status.OUT_OF_TIME).sum())
     if late:
@@ -63,9 +66,11 @@ def run_scan(
         if landings.regimes:
             output.say(f"[dim]{for_rich(regimes_line(landings.regimes))}[/dim]")
             told["regimes"] = dict(Counter(landings.regimes))
+        if landings.last is not None:
+            tell_restitution(landings.last, request.restitution, output)
     written = output.picture(place if len(grid.axes) <= 2 else None, lambda: found.plot())
     output.emit(**as_data(found), **told, picture=written)
-    return exit_of_points(found.status, found.solved)
+    return exit_of_points(found.status, found.share_solved)
 
 
 class Landings:
@@ -74,8 +79,10 @@ class Landings:
     def __init__(self, source: str, landed: Landed, robot: RobotFile, request: ScanRequest) -> None:
         self.landed, self.tips = landed, request.measure == "tipping"
         self.model = robot.load(Path(source))
-        self.options = {**robot.posture(self.model), **asdict(request.near)}
+        self.options: Options = {**robot.posture(self.model), **asdict(request.near)}
+        self.elastic = given(restitution=request.restitution)
         self.refused: list[str] = []  # why, for each point at which the robot cannot be
+        self.last: ImpactProblem | None = None
         self.regimes: list[str] = []  # of each point at which it lands
 
     def __call__(self, **point: float) -> ImpactProblem | None:
@@ -84,8 +91,9 @@ class Landings:
         joints = tuple(f"{name}={value!r}" for name, value in point.items() if name not in known)
         landed = replace(self.landed, **known, joint=[*(self.landed.joint or ()), *joints])
         try:
-            found = make_landing(self.model, landed, **self.options)
+            found = make_landing(self.model, landed, **self.options, **self.elastic)
             self.regimes.append(landing_regime(found).kind)
+            self.last = found.problem
             return found.problem if not self.tips else self._standing(found)
         except StateError as error:
             self.refused.append(str(error))
@@ -96,7 +104,7 @@ class Landings:
         from routh.robust.feet import standing_problem
 
         try:
-            return standing_problem(found)
+            return standing_problem(found, **self.elastic)
         except StateError:
             raise
         except ValueError as error:
@@ -123,6 +131,6 @@ def as_data(found: Scan) -> dict[str, object]:
         found.measure: found.score,
         "contacts": found.contacts,
         "status": [Status(int(code)).name for code in found.status.ravel()],
-        "ended": found.solved,
+        "share_solved": found.share_solved,
         "worst": found.worst(),
     }

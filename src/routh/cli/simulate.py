@@ -140,6 +140,7 @@ def robot_start(
         with robots.advising(model, placed):
             found = robots.landing_of(model, data, landed, placed)
         tell_place(found, output)
+        output.say("[dim]restitution 0: impacts of motions are inelastic[/dim]")
         state = State(found.qpos, found.qvel)
     robots.tell_keyframes(model, placed, output)
     with warnings.catch_warnings(record=True) as notes:

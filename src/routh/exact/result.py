@@ -166,7 +166,7 @@ class Coverage(Whole):
     missing: Array = field(repr=False)  # (k,): what the samples' support lacks, over the exact width
     outside: float  # largest distance from the outer set that is proved, over the speed; 0 up to `RESIDUAL`
     holes: Array = field(repr=False)  # from points spread over the set to the nearest sample, over the speed
-    samples: int  # solved samples
+    n: int  # solved samples
 
     @property
     def worst(self) -> float:
@@ -180,7 +180,7 @@ class Coverage(Whole):
 
     def __str__(self) -> str:
         return (
-            f"{self.samples} samples miss at most {100 * self.worst:.2f} % of the width in "
+            f"{self.n} samples miss at most {100 * self.worst:.2f} % of the width in "
             f"{len(self.missing)} directions; largest hole {self.largest_hole:.3g}, "
             f"farthest outside {self.outside:.2g} (shares of the speed before)"
         )

@@ -23,7 +23,7 @@ def draw_rolling(rolling: Rolling, ax: style.Axes) -> None:
     low, high = (_after(wheel, share, rates) for share in rolling.shares)
     ax.fill_between(rates, np.nan_to_num(low), high, color=style.SET, alpha=0.2, lw=0, label="all outcomes")
     corners = [[rate, slip * rate * wheel.length] for rate in (0.6 * least, most) for slip in rolling.slips]
-    found = return_map(wheel, corners, samples=_DRAWN, exact=False)
+    found = return_map(wheel, corners, n=_DRAWN, exact=False)
     after = np.nan_to_num(found.after[:, 0])
     ax.plot(found.before[:, 0], after, ".", ms=2.5, color=style.SET, label="samples")
     _draw_laws(rolling, ax, rates)

@@ -328,7 +328,7 @@ class ReturnMap(Drawable):
 
 
 def return_map(
-    gait: Gait, states: ArrayLike, *, samples: int = 256, seed: int = 0, exact: bool = True
+    gait: Gait, states: ArrayLike, *, n: int = 256, seed: int = 0, exact: bool = True
 ) -> ReturnMap:
     """The set of states after one step from the convex hull of ``states``, whatever the impact does.
 
@@ -336,12 +336,12 @@ def return_map(
     ----------
     gait : `Wheel` or `Compass`, or anything with their methods.
     states : (k, d) vertices of a set of states before the impact.
-    samples : how many states are drawn from the set, with one outcome each.
+    n : how many states are drawn from the set, with one outcome each.
     seed : of both draws.
     exact : whether the impact's exact set from all these states is computed (extra ``exact``).
     """
     vertices = real_array("states", states, [(None, None)], "shape (k, d)")
-    count = integer("samples", samples, at_least=1)
+    count = integer("n", n, at_least=1)
     rng = np.random.default_rng(seed)
     before = rng.dirichlet(np.ones(len(vertices)), count) @ vertices
     drawn = sample(ImpactBatch.from_problems([gait.problem(s) for s in before]), 1, seed=seed)

@@ -100,7 +100,7 @@ def scores_table(rows: Mapping[str, Scores], mask: np.ndarray | None = None) -> 
     for name, scores in rows.items():
         (row,) = scores.rows(None if mask is None else {name: mask})
         numbers = (f"{float(row[key]):.4f}" for key in ("energy", "nearest", "mean", "spread", "turned"))
-        lines.append((name, *numbers, str(scores.samples)))
+        lines.append((name, *numbers, str(scores.n)))
     return _lines(lines)
 
 
@@ -127,7 +127,7 @@ def identify(
     parameters: Mapping[str, tuple[float, float]],
     *,
     start: Values | None = None,
-    samples: int = 64,
+    n: int = 64,
     noise: ArrayLike | None = None,
     metric: Values | None = None,
     scan: int = 8,
@@ -155,7 +155,7 @@ def identify(
     impacts : see `MeasuredImpacts`.
     parameters : the range (low, high) of each parameter by name. The name "noise" is a factor of ``noise``.
     start : values to begin with; default the middle of each range.
-    samples : of each impact's outcomes, fixed. With one contact the outcome is one.
+    n : of each impact's outcomes, fixed. With one contact the outcome is one.
     noise : number or (nv,), standard deviation of each measured velocity, m/s or rad/s. It is added to the
         outcomes before they are scored; without it the fitted set has to explain the errors of measurement.
     metric : values whose masses define the norm; default the start's.
@@ -168,7 +168,7 @@ def identify(
     """
     bounds = Bounds.of(parameters)
     shares = bounds.shares(start)
-    integer("samples", samples, at_least=2)
+    integer("n", n, at_least=2)
     integer("scan", scan, at_least=0)
     integer("iterations", iterations, at_least=1)
     integer("bootstrap", bootstrap, at_least=100)
@@ -179,15 +179,15 @@ def identify(
     batch = impacts.batch(begin if metric is None else metric)
     if noise is None and NOISE in bounds.names:
         raise InputError("noise", got="None with a parameter 'noise'", wanted="deviations that it multiplies")
-    errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
+    errors = Errors(_noise(noise, batch.nv), (len(impacts), n, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
-    objective = ScoreObjective(impacts, bounds, Scale.of(batch), errors, samples, options)
+    objective = ScoreObjective(impacts, bounds, Scale.of(batch), errors, n, options)
     found = fit(objective, shares, scan=scan, iterations=iterations)
     ends = intervals(found, impacts.groups, draws=bootstrap, confidence=confidence, seed=seed, share=_SHARE)
     values = bounds.values(found.shares)
-    judged = (objective.scale, errors, samples, options)
+    judged = (objective.scale, errors, n, options)
     fitted = predicted(impacts, values, *judged)
-    anything = errors.added(know_nothing(impacts.batch(values), samples, seed), values)
+    anything = errors.added(know_nothing(impacts.batch(values), n, seed), values)
     nothing = energy_scores(objective.scale.points(anything, impacts.after))
     fits = _clearly_below(fitted.energy, nothing, impacts.groups, confidence)
     return Identified(
@@ -247,7 +247,7 @@ def score_impacts(
     impacts: MeasuredImpacts,
     values: Values,
     *,
-    samples: int = 64,
+    n: int = 64,
     noise: ArrayLike | None = None,
     metric: Values | None = None,
     seed: int = 0,
@@ -261,11 +261,11 @@ def score_impacts(
     ----------
     impacts : see `MeasuredImpacts`.
     values : of the parameters, by name.
-    samples, noise, seed, friction, hypothesis, threads : as in `identify`.
+    n, noise, seed, friction, hypothesis, threads : as in `identify`.
     metric : values whose masses define the norm; default ``values``.
     """
-    integer("samples", samples, at_least=1)
+    integer("n", n, at_least=1)
     batch = impacts.batch(values if metric is None else metric)
-    errors = Errors(_noise(noise, batch.nv), (len(impacts), samples, batch.nv), seed)
+    errors = Errors(_noise(noise, batch.nv), (len(impacts), n, batch.nv), seed)
     options: Options = {"seed": seed, "friction": friction, "hypothesis": hypothesis, "threads": threads}
-    return predicted(impacts, values, Scale.of(batch), errors, samples, options)
+    return predicted(impacts, values, Scale.of(batch), errors, n, options)

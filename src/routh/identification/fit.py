@@ -48,7 +48,7 @@ class ScoreObjective:
     bounds: Bounds
     scale: Scale
     errors: Errors
-    samples: int
+    n: int
     options: Options
     failed: int = 0  # samples that did not end, of the last call
     lost: int = 0  # samples without a derivative, of the last call of `slopes`
@@ -80,7 +80,7 @@ class ScoreObjective:
 
     def _points(self, shares: Array) -> tuple[DrawnImpacts, Array]:
         values = self.bounds.values(shares)
-        drawn = draw(self.impacts.batch(values), self.samples, self.options)
+        drawn = draw(self.impacts.batch(values), self.n, self.options)
         self.failed = drawn.failed
         return drawn, self.scale.points(self.errors.added(drawn.v, values), self.impacts.after)
 

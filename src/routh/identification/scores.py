@@ -52,13 +52,13 @@ class DrawnImpacts:
     failed: int  # how many did not
 
 
-def draw(batch: ImpactBatch, samples: int, options: Options) -> DrawnImpacts:
+def draw(batch: ImpactBatch, n: int, options: Options) -> DrawnImpacts:
     """Draw every impact with its own random numbers, equal for equal seeds: common random numbers."""
     one = (batch.size[:, 1] <= 1) | (batch.status != Status.SOLVED)
     single, several = np.flatnonzero(one), np.flatnonzero(~one)
     once = sample(batch.take(single), 1, **options) if single.size else None
-    many = sample(batch.take(several), samples, **options) if several.size else None
-    v = np.empty((len(batch), samples, batch.nv))
+    many = sample(batch.take(several), n, **options) if several.size else None
+    v = np.empty((len(batch), n, batch.nv))
     failed = 0
     for rows, found in ((single, once), (several, many)):
         if found is not None:
@@ -108,7 +108,7 @@ class Scores(Whole, Tabular):
     mean: Array  # distance of the mean outcome
     spread: Array  # root mean square distance of the outcomes from their mean
     turned: Array  # nearest of the same cloud, randomly turned about its mean
-    samples: int
+    n: int
     noise: bool = field(default=False)  # whether ``energy`` is of outcomes with the noise of the measurement
 
     def _columns(self) -> Mapping[str, Column]:
@@ -164,7 +164,7 @@ class Errors:
         return v + values.get(NOISE, 1.0) * self.numbers if self.any else v
 
 
-def know_nothing(batch: ImpactBatch, samples: int, seed: int) -> Array:
+def know_nothing(batch: ImpactBatch, n: int, seed: int) -> Array:
     """Velocities after (n, samples, nv) by one who knows no contact law: any that impulses and energy allow.
 
     Uniform, in the kinetic-energy norm, over the ball of those that impulses at the contacts can reach and
@@ -173,25 +173,25 @@ def know_nothing(batch: ImpactBatch, samples: int, seed: int) -> Array:
     rng = np.random.default_rng([seed, 2])
     half = np.linalg.cholesky(batch.M)
     before = np.einsum("ki,kij->kj", batch.v, half)  # |before| is the speed
-    found = np.empty((len(batch), samples, batch.nv))
+    found = np.empty((len(batch), n, batch.nv))
     for k, L in enumerate(half):
         there = batch.present[k]
         rows = np.vstack([batch.Jn[k][there], batch.Jt[k][there].reshape(-1, batch.nv)])
         left, values, _ = np.linalg.svd(np.linalg.solve(L, rows.T), full_matrices=False)
         basis = left[:, values > tolerances.DEPENDENT * values.max(initial=0.0)]  # what impulses change
         inside = before[k] @ basis
-        directions = rng.normal(size=(samples, basis.shape[1]))
+        directions = rng.normal(size=(n, basis.shape[1]))
         directions /= np.maximum(np.linalg.norm(directions, axis=1, keepdims=True), _NOTHING)
-        radii = rng.random((samples, 1)) ** (1.0 / max(basis.shape[1], 1))
+        radii = rng.random((n, 1)) ** (1.0 / max(basis.shape[1], 1))
         points = before[k] + (np.linalg.norm(inside) * radii * directions - inside) @ basis.T
         found[k] = np.linalg.solve(L.T, points.T).T
     return found
 
 
 def predicted(
-    impacts: MeasuredImpacts, values: Values, scale: Scale, errors: Errors, samples: int, options: Options
+    impacts: MeasuredImpacts, values: Values, scale: Scale, errors: Errors, n: int, options: Options
 ) -> Scores:
     """What the outcomes of some values are worth."""
-    v = draw(impacts.batch(values), samples, options).v
+    v = draw(impacts.batch(values), n, options).v
     noisy = scale.points(errors.added(v, values), impacts.after) if errors.any else None
     return assess(scale.points(v, impacts.after), noisy)

@@ -53,7 +53,7 @@ class Impact:
     replaced: bool  # whether the velocity was changed
     status: Status  # of the draw; unless it is SOLVED, nothing was changed
     v_before: Array = field(repr=False)  # (nv,) qvel
-    v_after: Array = field(repr=False)  # (nv,) qvel, as the simulation went on
+    v: Array = field(repr=False)  # (nv,) qvel, as the simulation went on
     arrival: Arrival = field(repr=False)  # the numbers of the impact
     restitution: float = field(default=0.0, repr=False)
     threshold: float = field(default=0.1, repr=False)
@@ -79,7 +79,7 @@ class Impact:
     @property
     def energy_lost(self) -> float:
         """Kinetic energy that the replacement took, as a share of that before."""
-        before, after = (self.problem.kinetic_energy(v) for v in (self.v_before, self.v_after))
+        before, after = (self.problem.kinetic_energy(v) for v in (self.v_before, self.v))
         return float((before - after) / before)
 
     @cached_property
@@ -100,7 +100,7 @@ class Impact:
     @cached_property
     def distance(self) -> float:
         """Distance from the simulator's outcome over the speed before, in the kinetic-energy norm."""
-        apart = (self.v_after - self.simulator) @ self.problem.cholesky
+        apart = (self.v - self.simulator) @ self.problem.cholesky
         return float(np.linalg.norm(apart) / np.linalg.norm(self.v_before @ self.problem.cholesky))
 
     def __deepcopy__(self, known: dict[int, object]) -> Impact:

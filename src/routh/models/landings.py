@@ -29,7 +29,14 @@ from routh.models.robot import (
     planar_tangents,
 )
 from routh.models.rotations import exponential, multiply, skew
-from routh.models.simultaneity import DEEPEST, TOUCHING, Rules, time_to_contact
+from routh.models.simultaneity import (
+    DEEPEST,
+    RESTITUTION,
+    TOUCHING,
+    Restitution,
+    Rules,
+    time_to_contact,
+)
 from routh.problem.impact import ImpactProblem
 
 
@@ -109,6 +116,7 @@ class Landing:
     moved: Mapping[str, float] = field(default_factory=dict)  # joints that were past their limits: put here
     motion: Motion = field(default_factory=Motion)  # besides coming down
     body: str = ""  # that comes down, where other bodies move too
+    restitution: Restitution = RESTITUTION  # of the contacts, as it was asked for
 
 
 def turned(quaternion: Array, roll: float, pitch: float, yaw: float) -> Array:

@@ -143,6 +143,12 @@ def restitution_of_spring(ratio: ArrayLike) -> Array:
     return np.exp(-2.0 * z * _arc(z))
 
 
+def restitution_of_contacts(ratio: ArrayLike) -> Array:
+    """Restitution of contacts by their damping ratios; NaN, where nothing is known: critically damped."""
+    known = np.asarray(ratio, dtype=np.float64)
+    return np.where(np.isnan(known), CRITICALLY_DAMPED, restitution_of_spring(np.nan_to_num(known, nan=1.0)))
+
+
 def duration_of_spring(time: ArrayLike, ratio: ArrayLike) -> Array:
     """How long a contact of this time constant (s) and damping ratio lasts, s."""
     t, z = np.asarray(time, dtype=np.float64), np.asarray(ratio, dtype=np.float64)

@@ -22,7 +22,8 @@ from routh.base.processes import in_processes, parts_of
 from routh.base.status import InputError, ModelError, StateError, no_such
 from routh.base.text import for_terminal
 from routh.base.validation import Array, frozen, real, real_array
-from routh.models.simultaneity import Rules, time_to_contact
+from routh.models.regime import restitution_of_contacts
+from routh.models.simultaneity import RESTITUTION, Rules, time_to_contact
 from routh.problem.batch import ImpactBatch, padded
 from routh.problem.impact import ImpactProblem
 
@@ -71,6 +72,7 @@ class ContactRow:
     contact: RobotContact
     J: Array  # (3, nv) normal, then tangents
     mu: float
+    damping_ratio: float = np.nan  # of its spring; NaN where the model says nothing
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -181,11 +183,23 @@ def assemble(
     J = np.array([row.J for row in kept]) @ basis  # (nc, 3, nv)
     contacts, tangents = planar_tangents(kept, J[:, 1:])
     names, mu = [contact.name for contact in contacts], [row.mu for row in kept]
-    given = rules.restitution
-    elastic = restitution_of(given, [names])[0] if isinstance(given, Mapping) else given
+    elastic = _restitution(rules, kept, names)
     soon = _closing_soon(later, basis, v, rules, names)
     plain = ImpactProblem(reduced_mass, J[:, 0], tangents, mu, v, restitution=elastic, names=names, soon=soon)
     return RobotProblem(plain, contacts, basis, np.array(qvel), notes)
+
+
+def _restitution(rules: Rules, rows: Sequence[ContactRow], names: Sequence[str]) -> ArrayLike:
+    """The restitution of these contacts; limits have no spring that is known, and return nothing."""
+    given = rules.restitution
+    if isinstance(given, Mapping):
+        return restitution_of(given, [names])[0]
+    if not isinstance(given, str):
+        return given
+    if given != RESTITUTION:
+        raise InputError("restitution", got=repr(given), wanted=f"numbers in [0, 1], or {RESTITUTION!r}")
+    elastic = restitution_of_contacts([row.damping_ratio for row in rows])
+    return np.where([row.contact.kind == "contact" for row in rows], elastic, 0.0)
 
 
 def impossible(worst: RobotContact, rules: Rules) -> StateError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -33,6 +34,14 @@ DEEPEST, PAST_LIMIT = 0.02, 0.1
 #: The same for rows of batches and for rollouts, whose soft contacts go deeper: of random Walker2d states
 #: 39 % are deeper than 5 mm, some 65 mm.
 DEEPEST_OF_MANY, PAST_LIMIT_OF_MANY = 0.1, 0.4
+
+
+#: How elastic contacts are: all of them, by name, or one each; "contact": each by its own spring (MuJoCo's
+#: ``solref``; see `routh.models.regime`).
+Restitution = float | Mapping[str, float] | Sequence[float] | Literal["contact"]
+
+#: Of landings, of `routh.robust.tipping`, and of every command that takes a robot.
+RESTITUTION: Literal["contact"] = "contact"
 
 
 def time_to_contact(dist: Array, rate: Array) -> Array:
@@ -93,7 +102,7 @@ class Rules(Simultaneity):
     """Which contacts take part in an impact, how elastic they are, and which states are refused."""
 
     limits: bool = True  # of joints and tendons
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0  # of all, by name, or one each
+    restitution: Restitution = 0.0
     deepest: float | None = DEEPEST  # m; None: any
     past_limit: float | None = PAST_LIMIT  # rad; None: any
 

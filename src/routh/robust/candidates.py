@@ -202,11 +202,8 @@ def _posed(
             "landing", wrong="its model is Pinocchio's", wanted="MuJoCo's, or a function that makes it"
         )
     model: Any = landing.model
-    restitution = dict(zip(landing.problem.names, map(float, landing.problem.restitution), strict=True))
     options: Options = {"down": landing.down, "window": landing.window, "qpos": landing.qpos}
-    options |= {"motion": landing.motion, "body": landing.body or None}
-    if any(restitution.values()):
-        options["restitution"] = restitution
+    options |= {"motion": landing.motion, "body": landing.body or None, "restitution": landing.restitution}
     data, _ = starting_pose(model, qpos=landing.qpos)
     root = find_root(model, data, options["body"])
 

@@ -292,7 +292,7 @@ class Design(Drawable, Tabular):
     violations: Array = field(repr=False)  # (k,) kept up to 1
     by: tuple[str, ...] = field(repr=False)  # (k,) "start", "gradient", "search" or "bisection"
     status: Status
-    samples: tuple[int, int]  # of each evaluation, and of the check
+    n: tuple[int, int]  # of each evaluation, and of the check
     reason: str = ""  # why the status is not SOLVED
 
     @property

@@ -13,6 +13,7 @@ from routh.compiling.foreign import Foreign
 from routh.models.landings import Landing
 from routh.models.robot import RobotProblem
 from routh.models.robots.landing import landing_of, touchdowns
+from routh.models.simultaneity import RESTITUTION
 from routh.problem.impact import ImpactProblem
 from routh.robust.candidates import Constraint, Made
 from routh.robust.support import Support, support_of
@@ -42,7 +43,7 @@ class StandingProblem(RobotProblem):
 def standing_problem(
     landing: Landing,
     *,
-    restitution: str | float = "contact",
+    restitution: str | float = RESTITUTION,
     unevenness: float | None = None,
     **options: Foreign,
 ) -> StandingProblem:
@@ -64,7 +65,7 @@ def standing_problem(
 
 
 def touchdown_problem(
-    file: str, *, restitution: str | float = "contact", **point: Foreign
+    file: str, *, restitution: str | float = RESTITUTION, **point: Foreign
 ) -> StandingProblem | None:
     """`landing_problem` of `routh.models` for the measure "tipping"; None where there is no support."""
     found = landing_of(file, **point)

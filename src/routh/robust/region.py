@@ -21,7 +21,7 @@ from routh.base.validation import Array, Options, integer, real
 from routh.models.landings import MOTION, Landing, Motion
 from routh.models.robot import UnrepresentedWarning
 from routh.models.robots.landing import landing, touchdowns
-from routh.models.simultaneity import WINDOW
+from routh.models.simultaneity import RESTITUTION, WINDOW
 from routh.problem.batch import ImpactBatch
 from routh.problem.impact import ImpactProblem
 from routh.robust.support import support_of
@@ -137,7 +137,7 @@ def safe_region(
     steepest: float = 1.2,
     fastest: float = 5.0,
     window: float = WINDOW,
-    restitution: str | float = "contact",
+    restitution: str | float = RESTITUTION,
     unevenness: float | None = None,
     n: int = SAMPLES,
     rates: str = "extreme",

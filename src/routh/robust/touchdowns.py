@@ -23,18 +23,17 @@ from routh.base.validation import Array, Options, integer, real, real_array
 from routh.bounds import EnergyBound
 from routh.models.landings import Touchdown
 from routh.models.regime import (
-    CRITICALLY_DAMPED,
     LATE,
     LATER,
     TILTED,
     UNEVENNESS,
     Regime,
     contact_duration,
-    restitution_of_spring,
+    restitution_of_contacts,
 )
 from routh.models.robot import NoContactError, RobotProblem, listed
 from routh.models.robots.landing import touchdowns
-from routh.models.simultaneity import WINDOW
+from routh.models.simultaneity import RESTITUTION, WINDOW
 from routh.problem.batch import ImpactBatch, empty_arrays
 from routh.robust.support import Support, supports_of
 from routh.robust.verdicts import MOST, SAMPLES, Verdict, verdict_of
@@ -54,7 +53,7 @@ class Tipping(Drawable, Tabular):
 
     model: object = field(repr=False)  # mujoco.MjModel or pinocchio.Model
     qpos: Array = field(repr=False)  # (nq,)
-    down: Touchdown = field(repr=False)
+    touchdown: Touchdown = field(repr=False)
     support: Support = field(repr=False)
     counting: np.ndarray = field(repr=False)  # (nc,) which contacts of the touch-down count
     restitution: Array = field(repr=False)  # (nc,) of these
@@ -62,22 +61,22 @@ class Tipping(Drawable, Tabular):
     edge: tuple[str, str]  # the contacts at the ends of that edge
     worst: Array = field(repr=False)  # (edges,) the same for each edge
     bound: Array = field(repr=False)  # (edges,) no outcome of this impact is above
-    outcome: Array = field(repr=False)  # (nv of the robot,) velocity after, in the worst outcome
+    v: Array = field(repr=False)  # (nv of the robot,) velocity after, in the worst outcome
     energy: float  # kinetic energy before over the least that turns it over
     energy_after: float  # the largest after, sampled, likewise
     restitution_from: str  # "contact", "given" or "assumed"
     window: float = field(repr=False)  # s
     unevenness: float = field(repr=False)  # m, that `regime` is told with
     lasting: float | None = field(repr=False)  # s, of a contact; None: as its own spring says
-    solved: float  # share of the samples that are solved: the answer is made of these
-    samples: int  # that were drawn
+    share_solved: float  # share of the samples that are solved: the answer is made of these
+    n: int  # that were drawn
     status: Status  # SOLVED; NO_IMPACT; where no sample ended NUMERICAL, or OUT_OF_TIME
     drawn: tuple[BatchOutcomes, int, int] | None = field(default=None, repr=False)  # row and sample of it
 
     @cached_property
     def problem(self) -> RobotProblem:
         """The impact of the contacts that count."""
-        return self.down.impact(self.counting, self.restitution)
+        return self.touchdown.impact(self.counting, self.restitution)
 
     @cached_property
     def regime(self) -> Regime:
@@ -86,10 +85,10 @@ class Tipping(Drawable, Tabular):
         It is not "tilted", however late its last foot closes, where energy proves the answer or the worst
         outcome is far from turning it over: the farther, the later that foot.
         """
-        last = self.down.closing()[self.down.carrying].max(initial=0.0)
+        last = self.touchdown.closing()[self.touchdown.carrying].max(initial=0.0)
         limit = LATER[int(last > LATE * self.window)]  # as measured on level ground
         decided = self._has_proof or (self.support.level and self.ratio < limit)
-        return self.down.regime(self.window, self.unevenness, self.lasting, decided=decided)
+        return self.touchdown.regime(self.window, self.unevenness, self.lasting, decided=decided)
 
     @property
     def _has_proof(self) -> bool:
@@ -103,7 +102,7 @@ class Tipping(Drawable, Tabular):
     @property
     def verdict(self) -> Verdict:
         """What it comes down to: "go", "no-go", or why it is neither."""
-        return verdict_of(self.ratio, self.evidence, self.regime.kind, self.solved, self.samples)
+        return verdict_of(self.ratio, self.evidence, self.regime.kind, self.share_solved, self.n)
 
     @property
     def go(self) -> bool:
@@ -129,12 +128,12 @@ class Tipping(Drawable, Tabular):
     def doubts(self) -> tuple[str, ...]:
         """Why its energy proves nothing about what comes later; empty where it does."""
         slope = () if self.support.level else ("the ground slopes",)
-        return (*slope, *self.down.doubts)
+        return (*slope, *self.touchdown.doubts)
 
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What a proof by energy takes for granted; the last one only where there are joints."""
-        pull, ground = float(np.linalg.norm(self.down.load.weight)), self.down.ground
+        pull, ground = float(np.linalg.norm(self.touchdown.load.weight)), self.touchdown.ground
         joints = (f"{listed(self.held)} held",) if self.held else ()
         return (f"on {ground} as an endless rigid plane", f"with a weight of {pull:.3g} N", *joints)
 
@@ -159,7 +158,7 @@ class Tipping(Drawable, Tabular):
     @property
     def held(self) -> tuple[str, ...]:
         """Joints that are taken as held."""
-        return self.down.held
+        return self.touchdown.held
 
     @cached_property
     def path(self) -> ImpactPath:
@@ -177,8 +176,8 @@ class Tipping(Drawable, Tabular):
             lines.append(
                 f"It has too little energy to turn over, which proves nothing here: {'; '.join(self.doubts)}."
             )
-        if self.down.body:
-            lines.append(f"Of {self.down.body} alone; other bodies stay where they are.")
+        if self.touchdown.body:
+            lines.append(f"Of {self.touchdown.body} alone; other bodies stay where they are.")
         if self.held:
             lines.append(f"Held joints: {listed(self.held)}.")
         return lines
@@ -191,7 +190,7 @@ class Tipping(Drawable, Tabular):
             )
         if not self.support.stands:
             return f"NO-GO: it cannot stand there: its weight, or uneven feet, lean it over {a} - {b}."
-        solved = f"only {percent(self.solved)} of the outcomes are solved"
+        solved = f"only {percent(self.share_solved)} of the outcomes are solved"
         if np.isnan(self.ratio):
             return f"{self.verdict.upper()}: {solved}."
         proofs = {
@@ -203,7 +202,7 @@ class Tipping(Drawable, Tabular):
             "sampled": " in this impact; sampled, not proved.",
         }
         but = {
-            Verdict.UNDECIDED: f"; of more than {self.samples} outcomes one may be above it.",
+            Verdict.UNDECIDED: f"; of more than {self.n} outcomes one may be above it.",
             Verdict.TILTED: "; later impacts decide, and these were not looked at.",
             Verdict.PARTIAL: f"; {solved}.",
         }
@@ -219,7 +218,7 @@ class Tipping(Drawable, Tabular):
         }
         low, high = float(values.min()), float(values.max())
         size = f"{low:.3g}" if high - low < 5e-4 else f"{low:.3g} to {high:.3g}"
-        mu = self.down.seen.mu[self.counting]
+        mu = self.touchdown.seen.mu[self.counting]
         rough = f"{mu.min():.3g}" if np.ptp(mu) < 5e-4 else f"{mu.min():.3g} to {mu.max():.3g}"
         return f"Restitution {size} ({sources[self.restitution_from]}), friction {rough}."
 
@@ -249,13 +248,13 @@ class Tipping(Drawable, Tabular):
             "energy": self.energy,
             "energy_after": self.energy_after,
             "regime": self.regime.kind,
-            "solved": self.solved,
-            "samples": self.samples,
+            "share_solved": self.share_solved,
+            "n": self.n,
             "sentences": self.lines(),
             "restitution": self.restitution,
             "restitution_from": self.restitution_from,
             "held": list(self.held),
-            "outcome": self.outcome,
+            "v": self.v,
             "status": self.status.name,
         }
 
@@ -375,7 +374,7 @@ def tipping(
     qvel: ArrayLike,
     *,
     window: float = WINDOW,
-    restitution: str | float = "contact",
+    restitution: str | float = RESTITUTION,
     n: int = SAMPLES,
     most: int = MOST,
     rates: str = "extreme",
@@ -435,7 +434,7 @@ def tippings(
     qvel: ArrayLike,
     *,
     window: float = WINDOW,
-    restitution: str | float = "contact",
+    restitution: str | float = RESTITUTION,
     n: int = SAMPLES,
     most: int = MOST,
     rates: str = "extreme",
@@ -490,7 +489,7 @@ class _Asked:
 
     window: float
     restitution: float | None  # None: of the contact
-    samples: int
+    n: int
     most: int
     prove: bool
     stiffness: float | None
@@ -501,14 +500,14 @@ class _Asked:
     def draw(self, batch: ImpactBatch, row: int = 0) -> BatchOutcomes:
         """The outcomes of impacts, of which the first is this row of all states."""
         left = None if np.isinf(self.deadline) else max(self.deadline - monotonic(), 1e-3)
-        return draw(batch, self.samples, replace(self.drawing, row=row, budget=left))
+        return draw(batch, self.n, replace(self.drawing, row=row, budget=left))
 
 
 @dataclass(frozen=True, eq=False)
 class _Posed:
     """A touch-down with its support, and which of its contacts count."""
 
-    down: Touchdown
+    touchdown: Touchdown
     support: Support
     counting: np.ndarray
 
@@ -521,15 +520,15 @@ def _answers(
     known = [one for one in posed if isinstance(one, _Posed)]
     answers: list[Tipping] = []
     if known:
-        ratios = [one.down.seen.damping_ratio[one.counting] for one in known]
+        ratios = [one.touchdown.seen.damping_ratio[one.counting] for one in known]
         elastic, sources = _restitutions(ratios, asked.restitution)
         rows = np.array([k for k, one in enumerate(posed) if isinstance(one, _Posed)])
         drawn = asked.draw(_batch(known, elastic, rows, len(posed)))
         answers = _judge(model, qpos, known, elastic, sources, drawn, rows, asked)
         for k, (one, e, source, row) in enumerate(zip(known, elastic, sources, rows.tolist(), strict=True)):
             plainer = replace(asked, prove=False)
-            while (n := answers[k].samples) < asked.most and answers[k].verdict is Verdict.UNDECIDED:
-                plainer = replace(plainer, samples=min(2 * n, asked.most))
+            while (n := answers[k].n) < asked.most and answers[k].verdict is Verdict.UNDECIDED:
+                plainer = replace(plainer, n=min(2 * n, asked.most))
                 if monotonic() > asked.deadline:
                     break
                 again = plainer.draw(_batch([one], [e], np.array([0]), 1), row)
@@ -576,10 +575,8 @@ def _restitutions(every: Sequence[Array], given: float | None) -> tuple[list[Arr
         return [np.full(len(ratio), given) for ratio in every], ["given"] * len(every)
     ends = np.cumsum([len(ratio) for ratio in every])[:-1]
     ratio = np.concatenate(every)
-    known = np.isfinite(ratio)
-    elastic = np.where(known, restitution_of_spring(np.where(known, ratio, 1.0)), CRITICALLY_DAMPED)
-    sources = ["contact" if told.all() else "assumed" for told in np.split(known, ends)]
-    return np.split(elastic, ends), sources
+    sources = ["contact" if told.all() else "assumed" for told in np.split(np.isfinite(ratio), ends)]
+    return np.split(restitution_of_contacts(ratio), ends), sources
 
 
 def restitution_at(down: Touchdown, contacts: np.ndarray, given: float | None) -> Array:
@@ -593,16 +590,16 @@ def _batch(posed: Sequence[_Posed], elastic: Sequence[Array], rows: np.ndarray, 
     The arrays of usual ones are written without problems in between, which take longer than all the rest.
     """
     told = list(zip(rows.tolist(), posed, elastic, strict=True))
-    if not all(one.down.slides_everywhere for one in posed):
-        made = {k: one.down.impact(one.counting, e) for k, one, e in told}
+    if not all(one.touchdown.slides_everywhere for one in posed):
+        made = {k: one.touchdown.impact(one.counting, e) for k, one, e in told}
         return ImpactBatch.from_problems([made.get(k) for k in range(n)])
-    nv, nc = len(posed[0].down.v), max(len(one.counting) for one in posed)
+    nv, nc = len(posed[0].touchdown.v), max(len(one.counting) for one in posed)
     arrays = {"M": np.zeros((n, nv, nv)), "v": np.full((n, nv), np.nan), **empty_arrays(n, nv, nc, 2)}
     names: list[list[str]] = [[] for _ in range(n)]
     for k, one, e in told:
-        seen, counting, count = one.down.seen, one.counting, len(one.counting)
+        seen, counting, count = one.touchdown.seen, one.counting, len(one.counting)
         J = seen.J[counting]
-        arrays["M"][k], arrays["v"][k], arrays["restitution"][k, :count] = one.down.M, one.down.v, e
+        arrays["M"][k], arrays["v"][k], arrays["restitution"][k, :count] = one.touchdown.M, one.touchdown.v, e
         arrays["Jn"][k, :count], arrays["Jt"][k, :count] = J[:, 0], J[:, 1:]
         arrays["mu"][k, :count] = seen.mu[counting]
         arrays["present"][k, :count], arrays["size"][k] = True, (nv, count, 2)
@@ -612,7 +609,7 @@ def _batch(posed: Sequence[_Posed], elastic: Sequence[Array], rows: np.ndarray, 
 
 def restitution_given(restitution: str | float) -> float | None:
     """The number, if one is given; None for "contact"."""
-    if restitution == "contact":
+    if restitution == RESTITUTION:
         return None
     return real("restitution", restitution, at_least=0.0, at_most=1.0)
 
@@ -629,13 +626,13 @@ def _judge(
 ) -> list[Tipping]:
     """The answers, of all states at once as far as that goes."""
     supports = [one.support for one in posed]
-    n, nv, widest = len(posed), len(posed[0].down.v), max(len(one.barriers) for one in supports)
+    n, nv, widest = len(posed), len(posed[0].touchdown.v), max(len(one.barriers) for one in supports)
     rates, barriers = np.zeros((n, widest, nv)), np.full((n, widest), np.nan)  # NaN: no edge
     for k, support in enumerate(supports):
         count = len(support.barriers)
         barriers[k, :count] = support.barriers
         rates[k, :count] = np.where(support.barriers[:, None] > 0.0, support.rates, 0.0)
-    M, before = np.array([one.down.M for one in posed]), np.array([one.down.v for one in posed])
+    M, before = np.array([one.touchdown.M for one in posed]), np.array([one.touchdown.v for one in posed])
     every = len(rows) == len(drawn)  # then nothing is copied
     after, statuses = (drawn.v, drawn.status) if every else (drawn.v[rows], drawn.status[rows])
     ended = statuses <= Status.NO_IMPACT  # (n, samples)
@@ -666,19 +663,19 @@ def _judge(
         v = after[k, index[k], :nv] if solved else np.full(nv, np.nan)
         lasting = None
         if asked.stiffness is not None:
-            lasting = contact_duration(asked.stiffness, one.down.load.mass / len(support.carrying))
+            lasting = contact_duration(asked.stiffness, one.touchdown.load.mass / len(support.carrying))
         bound = bounds[k, :count]
         if support.stands and drawn.batch.status[rows[k]] == Status.NO_IMPACT:
             bound = support.rates @ before[k]
         elif asked.prove and support.stands and not worst[k, edges[k]] > 1.0:
             # certified, by a cone program an edge
-            plain = EnergyBound(one.down.impact(one.counting, np.zeros(len(one.counting))))
+            plain = EnergyBound(one.touchdown.impact(one.counting, np.zeros(len(one.counting))))
             bound = np.array([plain.elastic_bound(direction) for direction in support.rates])
         answers.append(
             Tipping(
                 model,
                 qpos[rows[k]],
-                one.down,
+                one.touchdown,
                 support,
                 one.counting,
                 elastic[k],
@@ -686,7 +683,7 @@ def _judge(
                 support.contacts[edges[k]],
                 worst[k, :count] if solved else np.full(count, np.nan),
                 bound,
-                v @ one.down.basis.T,
+                v @ one.touchdown.basis.T,
                 float(energy[0, k]),
                 float(energy[1, k]),
                 sources[k],

@@ -18,9 +18,9 @@ SAMPLES, MOST = 256, 4096
 _SHORT = 1.75
 
 
-def short(samples: int) -> float:
+def short(n: int) -> float:
     """The share by which the worst of so many outcomes may fall short of the worst there is."""
-    return float(_SHORT / np.sqrt(samples))
+    return float(_SHORT / np.sqrt(n))
 
 
 class Verdict(StrEnum):
@@ -38,7 +38,7 @@ class Verdict(StrEnum):
         return list(Verdict).index(self)
 
 
-def verdict_of(ratio: float, evidence: str, regime: str, solved: float, samples: int) -> Verdict:
+def verdict_of(ratio: float, evidence: str, regime: str, solved: float, n: int) -> Verdict:
     """One answer from its parts.
 
     Parameters
@@ -60,4 +60,4 @@ def verdict_of(ratio: float, evidence: str, regime: str, solved: float, samples:
         return Verdict.GO
     if solved < ENOUGH:
         return Verdict.PARTIAL
-    return Verdict.UNDECIDED if ratio > 1.0 - short(samples) else Verdict.GO
+    return Verdict.UNDECIDED if ratio > 1.0 - short(n) else Verdict.GO

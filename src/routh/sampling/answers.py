@@ -89,21 +89,21 @@ class Answer:
     contacts: tuple[ContactRange, ...]  # (nc,)
     rounding: float  # scores up to here are no ambiguity: rounding, or the error of curved paths
     single: bool = False  # whether one sample is all that is known
-    samples: int = 0  # that were drawn, those that are not solved too; 0 of an exact set
+    n: int = 0  # that were drawn, those that are not solved too; 0 of an exact set
     failed: Mapping[Status, int] = field(default_factory=dict)  # why some are not solved -> how many
     drawn: Options = field(default_factory=dict)  # how the samples were drawn
     incomplete: bool = False  # of an exact set: whether only a part of it may have been found
     smallest: str = ""  # where nothing approaches: the contact that comes nearest to it
 
     @property
-    def solved(self) -> float:
+    def share_solved(self) -> float:
         """The share of the samples that are solved; 1 of an exact set."""
-        return 1.0 - sum(self.failed.values()) / self.samples if self.samples else 1.0
+        return 1.0 - sum(self.failed.values()) / self.n if self.n else 1.0
 
     @property
     def enough(self) -> bool:
         """Whether so many samples are solved (99 %) that the rest does not matter for the answer."""
-        return self.solved >= ENOUGH
+        return self.share_solved >= ENOUGH
 
     @property
     def ambiguous(self) -> bool:
@@ -136,17 +136,17 @@ class Answer:
             ]
         if self.enough:
             return []
-        solved = self.samples - sum(self.failed.values())
+        solved = self.n - sum(self.failed.values())
         why = ", ".join(f"{count} {status.name}" for status, count in sorted(self.failed.items()))
         are = "is" if solved == 1 else "are"
-        only = f"Only {solved} of {self.samples} samples {are} solved" if solved else "No sample is solved"
+        only = f"Only {solved} of {self.n} samples {are} solved" if solved else "No sample is solved"
         left = " What follows is made of the solved ones alone." if solved else ""
         return [f"{only} ({why}).", f"Try {self._to_try()}.{left}"]
 
     def _to_try(self) -> str:
         """What helps against the most frequent failure: not more time, where every finished sample failed."""
         ended = [one for one in self.failed if one is not Status.OUT_OF_TIME]
-        solved = sum(self.failed.values()) < self.samples
+        solved = sum(self.failed.values()) < self.n
         status = max(self.failed if solved or not ended else ended, key=lambda one: self.failed[one])
         by_steps = self.drawn.get("method", "algorithm1") == "algorithm1"
         if status is Status.OUT_OF_TIME:
@@ -194,7 +194,7 @@ class Answer:
         """Numbers, lists and dictionaries, as ``--json`` prints them."""
         return {
             "score": self.score,
-            "solved": self.solved,
+            "share_solved": self.share_solved,
             "ambiguous": self.ambiguous,
             "sentences": self.lines(),
             "between": None if self.between is None else [self._outcome(one) for one in self.between],

@@ -273,9 +273,7 @@ class Outcomes(Drawable, Tabular, Stored):
             v, modes = v[rows], modes[rows]
         found = make_answer(self.problem, v, modes, rows, rounding=self.rounding)
         failed = {status: count for status, count in counts.items() if not status.ok}
-        return replace(
-            found, samples=len(self), failed=failed, drawn={"nt": self.problem.nt, **self.settings}
-        )
+        return replace(found, n=len(self), failed=failed, drawn={"nt": self.problem.nt, **self.settings})
 
     @property
     def rounding(self) -> float:

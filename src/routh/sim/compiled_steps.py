@@ -257,7 +257,7 @@ class March:
             t,
             record.q[e, kept],
             record.v[e, kept],
-            impulses=record.impulse[e, kept, : len(names)],
+            impulse=record.impulse[e, kept, : len(names)],
             events=tuple(events),
             **groups,
             energies=energies,

@@ -120,7 +120,7 @@ class Recorder:
             q,
             v,
             s=np.array(self.s),
-            impulses=np.array(self.impulses),
+            impulse=np.array(self.impulses),
             events=tuple(self.events),
             forces={"contacts": np.array(self.forces), "contacts after": np.array(self.forces_after)},
             energies=getattr(self.model, "energies", self._energies)(q, v),
@@ -600,7 +600,7 @@ def simulate(
     Returns
     -------
     Trajectory
-        With ``s``, ``impulses``, ``events``, ``forces["contacts"]`` and energies. What stopped it early, if
+        With ``s``, ``impulse``, ``events``, ``forces["contacts"]`` and energies. What stopped it early, if
         anything, is its last event ("stop") and the status of its last sample: see ``ok``.
     """
     span = real("duration", duration, above=0.0)

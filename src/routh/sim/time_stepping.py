@@ -117,7 +117,7 @@ class StepRecorder:
                 "t": now.t,
                 "q": now.q,
                 "v": now.v,
-                "impulses": self.impulse,
+                "impulse": self.impulse,
                 "status": np.int8(self.status),
                 "residuals": self.residual,
                 "forces": dict(zip(names, forces, strict=True)),

@@ -18,7 +18,7 @@ from routh.models.base import State
 from routh.problem.impact import soon_sentence
 
 _TOLD = 12  # events that a notebook lists
-_ARRAYS = ("t", "q", "v", "s", "impulses", "status", "residuals")
+_ARRAYS = ("t", "q", "v", "s", "impulse", "status", "residuals")
 _GROUPS = ("forces", "deformations", "energies")
 
 
@@ -72,7 +72,7 @@ class Trajectory(Drawable, Tabular, Stored):
     q : (T, nq), configuration.
     v : (T, nv), velocity.
     s : (T,), augmented time, strictly increasing, or None.
-    impulses : (T, nc, 1 + nt), contact impulses in N s gathered since the sample before, normal first;
+    impulse : (T, nc, 1 + nt), contact impulses in N s gathered since the sample before, normal first;
         row 0 is zero.
     events : what happened, in order.
     forces : constraint forces by name, each (T, ...), held over the step that ends at the sample, in N.
@@ -80,7 +80,7 @@ class Trajectory(Drawable, Tabular, Stored):
     energies : energies by name ("kinetic", "elastic", "potential" where the model tells it), each (T,), in J.
     status : (T,), int8 codes of `Status` of the solve that led to the sample.
     residuals : (T,), scaled residual of that solve, recomputed outside the solver.
-    contacts : names of the contacts, in the order of ``impulses`` (event-driven simulation).
+    contacts : names of the contacts, in the order of ``impulse`` (event-driven simulation).
     coordinates : names of the columns of ``q``, of models that name them; `rates` has those of ``v``.
     """
 
@@ -88,7 +88,7 @@ class Trajectory(Drawable, Tabular, Stored):
     q: Array
     v: Array
     s: Array | None = None
-    impulses: Array | None = None
+    impulse: Array | None = None
     events: tuple[Event, ...] = ()
     forces: Mapping[str, Array] = field(default_factory=dict)
     deformations: Mapping[str, Array] = field(default_factory=dict)
@@ -148,7 +148,7 @@ class Trajectory(Drawable, Tabular, Stored):
         return [("t, s", "event", "contacts"), *shown] if shown else []
 
     def _coordinates(self) -> dict[str, object]:
-        named = {} if self.impulses is None else {"direction": list(DIRECTIONS[self.impulses.shape[2]])}
+        named = {} if self.impulse is None else {"direction": list(DIRECTIONS[self.impulse.shape[2]])}
         words = {"contact": self.contacts, "coordinate": self.coordinates, "velocity": self.rates}
         return {"t": self.t, **named, **{name: list(of) for name, of in words.items() if of}}
 
@@ -159,9 +159,9 @@ class Trajectory(Drawable, Tabular, Stored):
         }
         if self.s is not None:
             found["s"] = Column(("t",), self.s, "s + N s", "augmented time")
-        if self.impulses is not None:
+        if self.impulse is not None:
             at = ("t", "contact", "direction")
-            found["impulse"] = Column(at, self.impulses, "N s", "gathered since the sample before")
+            found["impulse"] = Column(at, self.impulse, "N s", "gathered since the sample before")
         for group, units in (("forces", "N"), ("deformations", "m"), ("energies", "J")):
             for name, values in getattr(self, group).items():
                 found[f"{group}_{name}"] = Column(("t", *self._further(group, name, values)), values, units)
@@ -171,7 +171,7 @@ class Trajectory(Drawable, Tabular, Stored):
 
     def _further(self, group: str, name: str, values: Array) -> tuple[str, ...]:
         """Dimensions beside time: those of the impulses, or numbers where there is something else."""
-        if self.impulses is not None and values.shape[1:] == self.impulses.shape[1:]:
+        if self.impulse is not None and values.shape[1:] == self.impulse.shape[1:]:
             return "contact", "direction"
         return tuple(f"{group}_{name}_{k}" for k in range(values.ndim - 1))
 
@@ -209,12 +209,12 @@ class Trajectory(Drawable, Tabular, Stored):
 
     def in_s(self) -> InAugmentedTime:
         """The motion over augmented time (HP23 (43)-(53)), in which the velocity is continuous."""
-        if self.s is None or self.impulses is None:
+        if self.s is None or self.impulse is None:
             raise InputError(
                 "s", got="None", wanted="a trajectory of `routh.simulate`, time stepping has no s"
             )
         ds = np.diff(self.s)
-        normal = self.impulses[1:, :, 0]
+        normal = self.impulse[1:, :, 0]
         return InAugmentedTime(
             self.s, self.t, self.q, self.v, np.diff(self.t) / ds, normal / ds[:, None], self.contacts
         )

@@ -123,9 +123,9 @@ class Evidence:
 
     def __init__(self, model: Model, trajectory: Trajectory, control: Control | None) -> None:
         assert trajectory.s is not None
-        assert trajectory.impulses is not None
+        assert trajectory.impulse is not None
         self.model, self.trajectory, self.control = model, trajectory, control
-        self.s, self.impulses = trajectory.s, trajectory.impulses
+        self.s, self.impulses = trajectory.s, trajectory.impulse
         self.book = Verdict(trajectory.t, tuple(info.name for info in model.contacts))
         # an interval asks often: those of the last few configurations are kept
         self._kept = lru_cache(maxsize=_KEPT)(self._rows)
@@ -561,10 +561,10 @@ def verify(model: Movable, trajectory: Trajectory, *, control: Control | None = 
     ``control`` must be the one that the trajectory was made with. Energy is checked where the model knows its
     potential and there is no control; what wind and other forces that are not in the potential put in counts.
     """
-    if trajectory.s is None or trajectory.impulses is None:
+    if trajectory.s is None or trajectory.impulse is None:
         raise InputError("trajectory", wrong="has no augmented time", wanted="one of `routh.simulate`")
     # found first: whether arithmetic on NaN warns depends on the machine
-    arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulses]
+    arrays = [trajectory.t, trajectory.q, trajectory.v, trajectory.s, trajectory.impulse]
     flat = [np.reshape(array, (len(trajectory), -1)) for array in (*arrays, *trajectory.forces.values())]
     bad = np.flatnonzero(~np.all(np.isfinite(np.hstack(flat)), axis=1)).tolist()
     if bad:

@@ -61,15 +61,15 @@ class Measure:
         return Measure(Recipe.from_data(data), shapes)
 
 
-def ambiguity(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
+def ambiguity(n: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """How far apart the outcomes are, over the speed before; the share of solved samples; contacts."""
-    columns: dict[str, Shape] = {"ambiguity": (), "ended": (), "contacts": ()}
-    return _sampled(measure_ambiguities, columns, samples, friction=friction, device=device)
+    columns: dict[str, Shape] = {"ambiguity": (), "share_solved": (), "contacts": ()}
+    return _sampled(measure_ambiguities, columns, n, friction=friction, device=device)
 
 
 def extremes(
     directions: Sequence[Sequence[float]],
-    samples: int = 4096,
+    n: int = 4096,
     *,
     friction: str = "cone",
     device: str = "cpu",
@@ -77,22 +77,22 @@ def extremes(
     """The largest ``d . v`` after the impact for each direction d (k, nv)."""
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64)).tolist()
     columns: dict[str, Shape] = {"extreme": (len(rows),)}
-    return _sampled(measure_extremes, columns, samples, friction=friction, device=device, directions=rows)
+    return _sampled(measure_extremes, columns, n, friction=friction, device=device, directions=rows)
 
 
-def tipping(samples: int = 64, *, friction: str = "cone", device: str = "cpu") -> Measure:
+def tipping(n: int = 64, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """The worst rate about an edge over the critical one, the share of samples that ended; contacts.
 
     Of the touch-downs that `routh.robust.feet.touchdown_problem` makes: ``problems`` of the study.
     """
-    columns: dict[str, Shape] = {"tipping": (), "ended": (), "contacts": ()}
-    return _sampled(measure_tipping, columns, samples, friction=friction, device=device)
+    columns: dict[str, Shape] = {"tipping": (), "share_solved": (), "contacts": ()}
+    return _sampled(measure_tipping, columns, n, friction=friction, device=device)
 
 
-def mode_shares(samples: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
+def mode_shares(n: int = 4096, *, friction: str = "cone", device: str = "cpu") -> Measure:
     """Shares of contacts that separate, stick and slide, and how many combinations of modes occurred."""
     columns: dict[str, Shape] = {"separates": (), "sticks": (), "slides": (), "combinations": ()}
-    return _sampled(measure_modes, columns, samples, friction=friction, device=device)
+    return _sampled(measure_modes, columns, n, friction=friction, device=device)
 
 
 def exact_widths(
@@ -113,17 +113,17 @@ def exact_widths(
     return Measure(item, {"inner_width": (len(rows),), "outer_width": (len(rows),)})
 
 
-def audits(answer: Callable[..., ArrayLike] | str, samples: int = 4096, **arguments: object) -> Measure:
+def audits(answer: Callable[..., ArrayLike] | str, n: int = 4096, **arguments: object) -> Measure:
     """How far an answer, ``answer(problem, **arguments) -> v (nv,)``, lies from the set, over the speed."""
     found = recipe(answer, **arguments)
     columns: dict[str, Shape] = {"distance": (), "possible": ()}
-    return _sampled(measure_audits, columns, samples, answer=found.function, arguments=found.arguments)
+    return _sampled(measure_audits, columns, n, answer=found.function, arguments=found.arguments)
 
 
 def _sampled(
-    function: Callable[..., Columns], columns: dict[str, Shape], samples: int, **arguments: object
+    function: Callable[..., Columns], columns: dict[str, Shape], n: int, **arguments: object
 ) -> Measure:
-    return Measure(recipe(function, samples=integer("samples", samples, at_least=1), **arguments), columns)
+    return Measure(recipe(function, n=integer("n", n, at_least=1), **arguments), columns)
 
 
 def own(
@@ -144,32 +144,30 @@ def own(
 
 
 def measure_ambiguities(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
+    problems: Problems, rows: Sequence[int], seed: int, *, n: int, **options: str
 ) -> Columns:
     """The function behind `ambiguity`."""
     found = np.full((len(problems), 3), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
+    for places, inside, drawn in _drawn(problems, rows, seed, n, **options):
         found[places, 0] = drawn.ambiguity[inside]
         found[places, 1] = drawn.solved.mean(axis=1)[inside]
         found[places, 2] = drawn.batch.size[inside, 1]
-    return {"ambiguity": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
+    return {"ambiguity": found[:, 0], "share_solved": found[:, 1], "contacts": found[:, 2]}
 
 
-def measure_tipping(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
-) -> Columns:
+def measure_tipping(problems: Problems, rows: Sequence[int], seed: int, *, n: int, **options: str) -> Columns:
     """The function behind `tipping`."""
     from routh.robust.feet import standing
 
     found = np.full((len(problems), 3), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, rates="extreme", **options):
+    for places, inside, drawn in _drawn(problems, rows, seed, n, rates="extreme", **options):
         for place, row in zip(places, inside, strict=True):
             problem = standing(problems[place])
             ended = drawn.status[row] <= Status.NO_IMPACT
             if ended.any():
                 found[place, 0] = problem.support.ratios(drawn.v[row][ended, : problem.nv]).max()
             found[place, 1:] = ended.mean(), problem.nc
-    return {"tipping": found[:, 0], "ended": found[:, 1], "contacts": found[:, 2]}
+    return {"tipping": found[:, 0], "share_solved": found[:, 1], "contacts": found[:, 2]}
 
 
 def measure_extremes(
@@ -178,23 +176,21 @@ def measure_extremes(
     seed: int,
     *,
     directions: list[list[float]],
-    samples: int,
+    n: int,
     **options: str,
 ) -> Columns:
     """The function behind `extremes`."""
     found = np.full((len(problems), len(directions)), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
+    for places, inside, drawn in _drawn(problems, rows, seed, n, **options):
         for k, direction in enumerate(directions):
             found[places, k] = drawn.extreme(direction).value[inside]
     return {"extreme": found}
 
 
-def measure_modes(
-    problems: Problems, rows: Sequence[int], seed: int, *, samples: int, **options: str
-) -> Columns:
+def measure_modes(problems: Problems, rows: Sequence[int], seed: int, *, n: int, **options: str) -> Columns:
     """The function behind `mode_shares`."""
     found = np.full((len(problems), 4), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples, **options):
+    for places, inside, drawn in _drawn(problems, rows, seed, n, **options):
         for place, row in zip(places, inside, strict=True):
             modes = drawn.modes[row][drawn.solved[row]][:, drawn.batch.present[row]]
             if len(modes):
@@ -233,14 +229,14 @@ def measure_audits(
     *,
     answer: str,
     arguments: dict[str, object],
-    samples: int,
+    n: int,
 ) -> Columns:
     """The function behind `audits`."""
     from routh.auditing.membership import audit
 
     function = cast("Callable[..., ArrayLike]", recipe(answer).resolve())
     found = np.full((len(problems), 2), np.nan)
-    for places, inside, drawn in _drawn(problems, rows, seed, samples):
+    for places, inside, drawn in _drawn(problems, rows, seed, n):
         for place, row in zip(places, inside, strict=True):
             problem = problems[place]
             result = audit(problem, function(problem, **arguments), outcomes=drawn[int(row)])
@@ -264,7 +260,7 @@ def _drawn(
     problems: Problems,
     rows: Sequence[int],
     seed: int,
-    samples: int,
+    n: int,
     *,
     friction: str = "cone",
     device: str = "cpu",
@@ -279,7 +275,7 @@ def _drawn(
     while begin < len(problems):
         first = problems[begin]
         size = 8 * (first.nv + first.nc * (2 + first.nt) + 5)  # bytes of a sample
-        room = max(1, _PIECE // (samples * size))
+        room = max(1, _PIECE // (n * size))
         end = begin + 1
         while end < len(problems) and rows[end] - rows[begin] < room:
             end += 1
@@ -290,7 +286,7 @@ def _drawn(
         batch = ImpactBatch.from_problems(slots)
         row, threads = int(rows[begin]), 1 if device == "cpu" else None
         told: Options = {"friction": friction, "device": device, "threads": threads, "rates": rates}
-        drawn = sample(batch, samples, seed=seed, row=row, **told)
+        drawn = sample(batch, n, seed=seed, row=row, **told)
         yield np.arange(begin, end), inside, drawn
         begin = end
 

@@ -19,6 +19,7 @@ class SweepRequest:
     over: options.Over = None
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the study.")] = None
     window: robots.Window = None
+    restitution: robots.Restitution = None
     measure: MeasureName = "ambiguity"
     resume: Annotated[Path | None, typer.Option("--resume", help="Resume the study in this folder.")] = None
     function: Annotated[

@@ -16,7 +16,7 @@ from routh.base.text import for_rich
 from routh.base.validation import Array, Options, choice
 from routh.cli import options
 from routh.cli.exits import GO_ON, when_interrupted
-from routh.cli.landings import NUMBERS, Landed
+from routh.cli.landings import NUMBERS, Landed, tell_restitution
 from routh.cli.output import Output
 from routh.cli.requests import MEASURES
 from routh.cli.robots import RobotFile, advising, is_robot, refuse_without_robot, tell_keyframes
@@ -48,6 +48,8 @@ def source_of(
             raise InputError("--measure", wrong=f"{source} is not a robot file, which tipping needs")
         if request.window is not None:
             raise InputError("--window", wrong=f"{source} is not a robot file", wanted=".xml or .urdf")
+        if request.restitution is not None:
+            raise InputError("--restitution", wrong=f"{source} is not a robot file", wanted=".xml or .urdf")
         return recipe("routh.systems:impact", name=source)
     landed.demand_speed(axes)
     file = robot_file(source).resolve()
@@ -60,12 +62,14 @@ def source_of(
     tell_keyframes(model, robot, output)
     fixed = {name: getattr(landed, name) for name in NUMBERS if name not in axes}
     given = {name: value for name, value in {**fixed, **further}.items() if value}
-    given |= options.given(ground=robot.ground, body=landed.body)
+    given |= options.given(ground=robot.ground, body=landed.body, restitution=request.restitution)
     tips = request.measure == "tipping"
     made = recipe(TOUCHDOWN if tips else LANDING, file=str(file), joints=landed.joints(), **given)
     first: Options = {**made.arguments, **{name: float(values[0]) for name, values in axes.items()}}
     with advising(model, robot):  # what no point can be without is said before the work
-        landing_of(**first)
+        found = landing_of(**first)
+    if found is not None:
+        tell_restitution(found.problem, request.restitution, output)
     return replace(made, files=(str(file),))
 
 
@@ -91,7 +95,7 @@ def compute(made: Study, request: SweepRequest, output: Output) -> int:
     report = made.run(request.executor, workers=request.workers, progress=watched, budget=request.budget)
     columns = made.columns()
     # measures of your own need not say which samples are solved: then their points count
-    solved = columns.get("ended", np.ones(columns["status"].shape))
+    solved = columns.get("share_solved", np.ones(columns["status"].shape))
     tell_unsolved(columns["status"], solved, output)
     output.show(_table(made))
     regimes = regimes_of(made)
@@ -117,8 +121,7 @@ def regimes_of(made: Study) -> list[str]:
     if problems.function not in (LANDING, TOUCHDOWN):
         return []
     rows = np.random.default_rng(0).permutation(len(grid))[:_LOOKED_AT]
-    told: Options = {name: value for name, value in problems.arguments.items() if name != "restitution"}
-    points: list[Options] = [{**told, **grid.point(int(row))} for row in rows]
+    points: list[Options] = [{**problems.arguments, **grid.point(int(row))} for row in rows]
     landings = (landing_of(**point) for point in points)
     return [landing_regime(found).kind for found in landings if found is not None]
 

@@ -205,12 +205,12 @@ def single_answers(session: Viewing, shown: Shown, moment: float) -> dict[str, A
     if not session.panel.single():
         return {}
     placed, found = shown.placed, {}
-    if not np.any(placed.problem.restitution):
-        for name, law in (("all at once", Simultaneous()), ("one at a time", Sequential())):
-            result = law(placed.problem)
-            if result.status.ok:
-                v = session.mechanism.velocities(placed, result.v[None])
-                found[name] = session.mechanism.advance(placed.q[None], v, moment)[0]
+    elastic = bool(np.any(placed.problem.restitution))
+    for name, law in (("all at once", Simultaneous()), ("one at a time", Sequential())):
+        result = law(placed.problem) if law.honours_restitution or not elastic else None
+        if result is not None and result.status.ok:
+            v = session.mechanism.velocities(placed, result.v[None])
+            found[name] = session.mechanism.advance(placed.q[None], v, moment)[0]
     return {**found, **session.mechanism.others(placed, moment)}
 
 

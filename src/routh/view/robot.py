@@ -20,9 +20,10 @@ from routh.models.mujoco.engine import engine
 from routh.models.mujoco.files import keyframe_names
 from routh.models.mujoco.landings import find_root, landing_regime, starting_pose
 from routh.models.mujoco.model import MujocoModel
+from routh.models.regime import restitution_of_spring, spring_of
 from routh.models.robot import RobotContact, RobotProblem, UnrepresentedWarning
 from routh.models.robots.landing import landing
-from routh.models.simultaneity import WINDOW
+from routh.models.simultaneity import RESTITUTION, WINDOW, Restitution
 from routh.sampling import sample
 from routh.sim import simulate_many
 from routh.sim.futures import follow
@@ -36,6 +37,7 @@ _GENERAL = (*_ANGLES, "down", *MOTION, "friction", "restitution", "window")
 _VELOCITY = " velocity"  # behind a joint's name: its slider, where it starts with a velocity
 _GROUND = (205, 210, 218)
 _MOST_JOINTS = 24  # sliders for more would fill the screen
+_SAME = 1e-3  # of restitution: sliders round
 _MOST_STEPS = 2000  # of MuJoCo, for its own answer
 
 
@@ -76,6 +78,7 @@ class RobotMechanism:
         for name in start:
             if name not in (*_GENERAL, *joints, *joints.values()):
                 raise no_such("state", name, (*joints.values(), *joints))
+        self._springs = _largest_restitution(model)
         self._moving = {name: joint for name, joint in joints.items() if name in start}
         self.controls = self._controls(start)
         self._usual = {control.name: control.value for control in self._controls({})}
@@ -106,7 +109,7 @@ class RobotMechanism:
             qpos=self._reference,
             body=self._body,
             window=values.get("window", 1e3 * WINDOW) * 1e-3,
-            restitution=values.get("restitution", 0.0),
+            restitution=self._restitution(values),
             **turn,
         )
         problem = found.problem
@@ -119,6 +122,11 @@ class RobotMechanism:
         bodies = tuple(self._touching(contact) for contact in problem.contacts)
         note = landing_regime(found).sentence
         return Placed(found.qpos, problem, points, frames, bodies, found.window, note)
+
+    def _restitution(self, values: Values) -> Restitution:
+        """Each contact's own by its spring, as long as nobody moves the slider from what it shows of them."""
+        told = values.get("restitution", self._springs)
+        return RESTITUTION if abs(told - self._springs) < _SAME else told
 
     def _touching(self, contact: RobotContact) -> str:
         """The body that touches, with the one that it touches unless that is the ground."""
@@ -206,7 +214,7 @@ class RobotMechanism:
             Control(name, -20.0, 20.0, start.get(name, 0.0), f"{units.get(joint, 'rad')}/s")
             for name, joint in self._moving.items()
         ]
-        return (*_general_controls(self._root.kind, start), *found[:_MOST_JOINTS], *moving)
+        return (*_general_controls(self._root.kind, start, self._springs), *found[:_MOST_JOINTS], *moving)
 
 
 def _owners(model: MjModel) -> dict[str, str]:
@@ -220,7 +228,13 @@ def _owners(model: MjModel) -> dict[str, str]:
     }
 
 
-def _general_controls(kind: str, start: Values) -> list[Control]:
+def _largest_restitution(model: MjModel) -> float:
+    """The largest that the springs of the model's geoms have."""
+    _, ratio = spring_of(np.asarray(model.geom_solref))
+    return round(float(restitution_of_spring(ratio).max(initial=0.0)), 3)
+
+
+def _general_controls(kind: str, start: Values, springs: float) -> list[Control]:
     angles = _ANGLES if kind == "free" else ("pitch",)
     controls = [
         Control(name, -np.pi, np.pi, start.get(name, 0.0), "rad", fine=name != "yaw") for name in angles
@@ -235,7 +249,7 @@ def _general_controls(kind: str, start: Values) -> list[Control]:
         Control("sideways", 0.0, 5.0, start.get("sideways", 0.0), "m/s"),
         *moving,
         Control("friction", 0.0, 3.0, start.get("friction", 1.0), "times the model's"),
-        Control("restitution", 0.0, 1.0, start.get("restitution", 0.0)),
+        Control("restitution", 0.0, 1.0, start.get("restitution", springs)),
         Control("window", 0.1, 50.0, 1e3 * start.get("window", WINDOW), "ms"),
     ]
 

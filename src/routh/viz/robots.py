@@ -63,7 +63,7 @@ def draw_audit(audit: Audit, ax: style.Axes, *, name: str = "the audited one") -
     def project(v: Array) -> Array:
         return (v - audit.nearest) @ problem.cholesky @ axes.T / unit
 
-    cloud, after = project(ends), project(audit.v_after)
+    cloud, after = project(ends), project(audit.v)
     dots: style.Look = {"s": 6, "color": style.SET, "alpha": 0.5, "linewidths": 0, "rasterized": True}
     ax.scatter(*cloud.T, **dots, label="outcomes")
     ax.plot(*np.stack([np.zeros(2), after]).T, color=style.GREY, linewidth=0.8)
@@ -77,7 +77,7 @@ def _telling_axes(audit: Audit, ends: Array) -> Array:
     """Two orthonormal rows, in the kinetic-energy metric: towards the audited one, then the set's axis."""
     points = (ends - ends.mean(axis=0)) @ audit.problem.cholesky
     _, _, principal = np.linalg.svd(points, full_matrices=False)
-    towards = (audit.v_after - audit.nearest) @ audit.problem.cholesky
+    towards = (audit.v - audit.nearest) @ audit.problem.cholesky
     candidates = [towards, *principal, *np.eye(audit.problem.nv)]
     found: list[Array] = []
     for row in candidates:

@@ -24,7 +24,7 @@ def draw_turning(tip: Tipping, ax: style.Axes) -> None:
     """
     edge = next(e for e in tip.support.edges if e.contacts == tip.edge)
     shapes = [_seen(edge, points) for points in _solids(tip)]
-    centre = _seen(edge, tip.down.load.com[None])[0]
+    centre = _seen(edge, tip.touchdown.load.com[None])[0]
     balance = float(np.arctan2(-centre[0], centre[1]))  # rad from the touch to the centre above the edge
     turns = _turns(tip.ratio, balance)
     for k, angle in enumerate(turns):
@@ -76,7 +76,7 @@ def _turned(points: Array, angle: float) -> Array:
 def _solids(tip: Tipping) -> list[Array]:
     """Points of the body's shapes, (k, 3) each; without shapes, its feet and its centre of mass."""
     model: Foreign = tip.model
-    frame = [np.vstack([tip.down.points[tip.support.carrying], tip.down.load.com])]
+    frame = [np.vstack([tip.touchdown.points[tip.support.carrying], tip.touchdown.load.com])]
     if type(model).__module__.partition(".")[0] != "mujoco":
         return frame
     from routh.models.mujoco.engine import engine
@@ -87,7 +87,7 @@ def _solids(tip: Tipping) -> list[Array]:
     data.qpos[:] = tip.qpos
     mujoco.mj_kinematics(model, data)
     found = []
-    root = free_root(model, data, tip.down.body or None)
+    root = free_root(model, data, tip.touchdown.body or None)
     for geom in np.flatnonzero(root.geoms):
         local = _local_points(model, int(geom))
         if local is not None:
@@ -154,7 +154,7 @@ def tipping_figure(tip: Tipping, region: SafeRegion | None = None) -> style.Figu
     fig, axes = style.figure(1, 1 if region is None else 2, width=style.TWO_COLUMNS, aspect=0.95)
     draw_turning(tip, axes[0])
     if region is not None:
-        down = tip.down
+        down = tip.touchdown
         twist = down.root.to_world @ down.v
         velocity = twist[:3] + np.cross(twist[3:], down.load.com - down.root.place)  # of the centre of mass
         along = down.load.gravity / np.linalg.norm(down.load.gravity)

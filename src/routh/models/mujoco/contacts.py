@@ -9,6 +9,7 @@ import numpy as np
 
 from routh.base.validation import Array
 from routh.models.mujoco.engine import Near, engine
+from routh.models.regime import spring_of
 from routh.models.robot import ContactRow, RobotContact
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def contact_rows(near: Near) -> list[ContactRow]:
         J[1:] *= scale[:, None]
         where = float(contact.dist), contact.pos.copy(), frame
         place = RobotContact(f"{second}/{first}", "contact", first, second, *where)
-        rows.append(ContactRow(place, J, mu))
+        rows.append(ContactRow(place, J, mu, float(spring_of(contact.solref)[1])))
     return rows
 
 

@@ -103,8 +103,12 @@ def _number_of(model: MjModel, contact: MjContact) -> int | None:
     return int(same[0]) if len(same) else None
 
 
-def unrepresented(model: MjModel, near: Near, pairs: Collection[tuple[str, str]]) -> list[str]:
+def unrepresented(
+    model: MjModel, near: Near, pairs: Collection[tuple[str, str]], kept: str | None = None
+) -> list[str]:
     """What an impact leaves out, one sentence part each; ``pairs``: the geoms of the contacts that are kept.
+
+    ``kept``: what it does not leave out, though others do.
 
     Finite forces (joint friction, damping, springs, actuators, fluid) do no work in an instant: they are
     rightly absent and not listed.
@@ -122,8 +126,8 @@ def unrepresented(model: MjModel, near: Near, pairs: Collection[tuple[str, str]]
         if (first, second) in pairs:
             for what in of_pair(model, contact):
                 notes.setdefault(what, []).append(f"{second}/{first}")
-    kept = (f"{what} ({listed(sorted(where))})" for what, where in notes.items())
-    return [*kept, *notes_on(model, IMPACT)]
+    told = (f"{what} ({listed(sorted(where))})" for what, where in notes.items() if what != kept)
+    return [*told, *notes_on(model, IMPACT)]
 
 
 # What a model has, by name.
@@ -364,7 +368,7 @@ FEATURES = (
     Feature(
         BOUNCES,
         (NAMED, HONOURED, NAMED, NAMED),
-        "restitution is the user's to give; `tipping` takes it from the contacts' springs",
+        "restitution is the user's to give; landings and `tipping` take it from the contacts' springs",
         at=lambda contact: bool(spring_of(contact.solref[:2])[1] < _DAMPED),
     ),
     Feature(

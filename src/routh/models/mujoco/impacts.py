@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from routh.models.mujoco.engine import (
     refuse_still,
     take_environment,
 )
-from routh.models.mujoco.features import IMPACT, refuse, unrepresented
+from routh.models.mujoco.features import BOUNCES, IMPACT, refuse, unrepresented
 from routh.models.robot import (
     CONTACT,
     NOT_FINITE,
@@ -34,7 +34,15 @@ from routh.models.robot import (
     state_arrays,
     tell_unrepresented,
 )
-from routh.models.simultaneity import DEEPEST, DEEPEST_OF_MANY, PAST_LIMIT, PAST_LIMIT_OF_MANY, SOON, Rules
+from routh.models.simultaneity import (
+    DEEPEST,
+    DEEPEST_OF_MANY,
+    PAST_LIMIT,
+    PAST_LIMIT_OF_MANY,
+    SOON,
+    Restitution,
+    Rules,
+)
 from routh.problem.batch import empty_arrays
 
 if TYPE_CHECKING:
@@ -53,7 +61,7 @@ def problem(
     window: float | None = None,
     gap: float | None = None,
     limits: bool = True,
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    restitution: Restitution = 0.0,
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
 ) -> RobotProblem:
@@ -73,7 +81,7 @@ def problem(
     gap : m (rad for limits of hinges): instead of a window, all contacts within this distance.
     limits : whether limits of joints and tendons that are reached count, as contacts without friction.
     restitution : a number, one per contact, or a mapping from contact names; names without "#k" mean all
-        points of their pair.
+        points of their pair; "contact": each by its own spring, as `routh.models.landing` has it.
     deepest : how far bodies may overlap, also at the limits of slides and spatial tendons, m; None: any.
     past_limit : how far hinges, balls and fixed tendons may be past their limits, rad; None: any.
 
@@ -108,7 +116,8 @@ def build(
     M, rows = mass_matrix(near.model, near.data), _rows(near, rules, pairs)
     candidates = assemble(M, qvel, rows, rules, equality=equality_rows(near), later=later)
     present = {_pair(contact) for contact in candidates.contacts}
-    notes = (*unrepresented(model, near, present), *candidates.unrepresented)
+    kept = BOUNCES if isinstance(rules.restitution, str) else None  # as the restitution of its spring
+    notes = (*unrepresented(model, near, present, kept), *candidates.unrepresented)
     return RobotProblem(candidates, candidates.contacts, candidates.basis, candidates.qvel, notes)
 
 

@@ -54,11 +54,10 @@ from routh.models.regime import (
     Regime,
     duration_of_spring,
     regime_of,
-    restitution_of_spring,
     spring_of,
 )
 from routh.models.robot import listed, tell_unrepresented
-from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, RESTITUTION, TOUCHING, Restitution, Rules
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
@@ -96,7 +95,7 @@ def landing(
     window: float | None = None,
     limits: bool = True,
     self_contacts: bool = False,
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    restitution: Restitution = RESTITUTION,
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
 ) -> Landing:
@@ -132,7 +131,8 @@ def landing(
     sunk = float((data.qpos - before) @ root.down)
     changed = {name: value for name, value in moved.items() if name not in pose.joints}
     q, v = np.array(data.qpos), np.array(data.qvel)
-    return Landing(model, q, v, problem, speed, rules.horizon, -sunk, changed, moving, root.name)
+    told = changed, moving, root.name, restitution
+    return Landing(model, q, v, problem, speed, rules.horizon, -sunk, *told)
 
 
 def turned_to(landing: Landing, heading: float) -> Array:
@@ -587,23 +587,6 @@ class _Touchdowns:
             for what in of_pair(self.model, found, TIPPING):
                 notes.setdefault(what, []).append(f"{self._name(second)}/{self._name(first)}")
         tell_unrepresented("tipping", [f"{what} ({listed(where)})" for what, where in notes.items()])
-
-
-def spring_restitution(landing: Landing) -> Array:
-    """The restitution (nc,) of a landing's contacts by their springs, as `routh.robust.tipping` takes it."""
-    model: Foreign = landing.model
-    data = engine().MjData(model)
-    data.qpos[:] = landing.qpos
-    near = look_around(model, data, float(landing.problem.dist.max()) + TOUCHING)
-    ratios = {}
-    for contact in near_contacts(near.data):
-        if min(contact.geom) >= 0:
-            pair = frozenset(geom_name(model, int(geom)) for geom in contact.geom)
-            ratios[pair] = float(spring_of(contact.solref)[1])
-    pairs = [frozenset((contact.geom1, contact.geom2)) for contact in landing.problem.contacts]
-    known = np.array([ratios.get(pair, np.nan) for pair in pairs])
-    elastic = restitution_of_spring(np.where(np.isnan(known), 1.0, known))
-    return np.where(np.isnan(known), 0.0, elastic)  # limits of joints have none
 
 
 def landing_regime(landing: Landing, *, unevenness: float = UNEVENNESS) -> Regime:

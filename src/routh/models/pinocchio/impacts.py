@@ -33,7 +33,14 @@ from routh.models.robot import (
     state_arrays,
 )
 from routh.models.rotations import contact_frames
-from routh.models.simultaneity import DEEPEST, DEEPEST_OF_MANY, PAST_LIMIT, PAST_LIMIT_OF_MANY, Rules
+from routh.models.simultaneity import (
+    DEEPEST,
+    DEEPEST_OF_MANY,
+    PAST_LIMIT,
+    PAST_LIMIT_OF_MANY,
+    Restitution,
+    Rules,
+)
 
 if TYPE_CHECKING:
     from pinocchio import Data, GeometryModel, Model
@@ -54,7 +61,7 @@ def problem(
     geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
     limits: bool = True,
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    restitution: Restitution = 0.0,
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
 ) -> RobotProblem:
@@ -78,7 +85,8 @@ def problem(
         (one point for each pair, the nearest, by Coal).
     mu : friction, a number or a mapping from contact names (others get 1).
     limits : whether limits of joints that are reached count, as contacts without friction.
-    restitution : a number, one per contact, or a mapping from contact names.
+    restitution : a number, one per contact, a mapping from contact names, or "contact": that of critically
+        damped springs, since the model says nothing of its contacts.
     deepest : how far bodies may overlap, also at the limits of prismatic joints, m; None: any.
     past_limit : how far revolute joints may be past their limits, rad; None: any.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from routh.base.status import ModelError
-from routh.base.validation import Array, real, real_array
+from routh.base.validation import Array, Options, real, real_array
 from routh.models.landings import (
     Landing,
     Load,
@@ -40,7 +40,7 @@ from routh.models.pinocchio.impacts import (
 from routh.models.pinocchio.points import UP, Points, Touching
 from routh.models.robot import distinct_names
 from routh.models.rotations import contact_frames
-from routh.models.simultaneity import DEEPEST, PAST_LIMIT, TOUCHING, Rules
+from routh.models.simultaneity import DEEPEST, PAST_LIMIT, RESTITUTION, TOUCHING, Restitution, Rules
 
 if TYPE_CHECKING:
     from pinocchio import GeometryModel, Model
@@ -60,7 +60,7 @@ def landing(
     geometry: GeometryModel | None = None,
     mu: float | Mapping[str, float] = DEFAULT_MU,
     limits: bool = True,
-    restitution: float | Mapping[str, float] | Sequence[float] = 0.0,
+    restitution: Restitution = RESTITUTION,
     deepest: float | None = DEEPEST,
     past_limit: float | None = PAST_LIMIT,
 ) -> Landing:
@@ -98,7 +98,8 @@ def landing(
         past_limit=past_limit,
     )
     found = build(around, at, v, rules)
-    return Landing(model, at, v, found, speed, rules.horizon, -lowest, motion=moving)
+    told: Options = {"motion": moving, "restitution": restitution}
+    return Landing(model, at, v, found, speed, rules.horizon, -lowest, **told)
 
 
 def touchdowns(

@@ -11,6 +11,7 @@ from routh.base.status import InputError, StateError
 from routh.base.validation import Array, Options, real
 from routh.models.landings import MOTION, Landing, Motion, Posture, Touchdown
 from routh.models.robot import RobotProblem
+from routh.models.simultaneity import RESTITUTION, Restitution
 from routh.models.zoo import robot_file
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def landing(
     yaw_rate : rad/s about its z axis.
     joint_velocities : name -> rad/s (m/s for slides).
     options : for both, ``window`` (s: contacts that close within this time at the approach speed are part of
-        the landing; default 5 ms), ``limits`` (of joints), ``restitution``, ``deepest``, ``past_limit``. For
+        the landing; default 5 ms), ``limits`` (of joints), ``restitution`` (a number, one per contact, a
+        mapping from contact names; default "contact": each by its own spring, MuJoCo's ``solref``, as for
+        `routh.robust.tipping`; limits have 0), ``deepest``, ``past_limit``. For
         MuJoCo ``body`` (which one comes down, where several can), ``keyframe``, ``qpos`` and
         ``self_contacts`` (whether contacts between the robot's own links count; by default only those with
         its surroundings, and limits, do); without keyframe and qpos,
@@ -128,6 +131,7 @@ def landing_of(
     ground: float | None = None,
     qpos: Sequence[float] | None = None,
     body: str | None = None,
+    restitution: Restitution = RESTITUTION,
     **point: float,
 ) -> Landing | None:
     """The landing of the robot of a file; None where it cannot be in that posture.
@@ -135,12 +139,12 @@ def landing_of(
     ``point`` has down or height, roll, pitch, yaw, sideways, heading and rates, see `landing`, and
     joints by name, so that it can be a point of a grid. A URDF gets a floating root and level ground, other
     files the latter at the height ``ground``, m, if that is given. ``roots`` are further folders whose files
-    the model may use,
-    ``qpos`` (nq,) or ``keyframe`` the posture to start from, ``body`` which one comes down.
+    the model may use, ``qpos`` (nq,) or ``keyframe`` the posture to start from, ``body`` which one comes
+    down, ``restitution`` as in `landing`.
     """
     angles: Options = {name: point.pop(name) for name in _NUMBERS if name in point}
     given: Options = {"joint_velocities": joint_velocities, "window": window}
-    given |= {"keyframe": keyframe, "qpos": qpos, "body": body}
+    given |= {"keyframe": keyframe, "qpos": qpos, "body": body, "restitution": restitution}
     options = {name: value for name, value in given.items() if value is not None}
     try:
         model = _kept(file, roots=tuple(roots), **({} if ground is None else {"ground": ground}))
