@@ -32,7 +32,7 @@ _ROWS = 8  # rest poses that are shown
 
 @dataclass(frozen=True)
 class LandRequest:
-    """On what it comes down, what is not known of that, and how often it is tried."""
+    """The ground, what is not known of the landing, and how often it is tried."""
 
     slope: Annotated[str, typer.Option(help="By which the ground rises, 5deg or rad.")] = "0"
     uphill: Annotated[str, typer.Option(help="Where it rises to, from the world's x axis.")] = "0"

@@ -20,8 +20,8 @@ from routh.constraints import (
     StateConstraint,
     coordinate_limit,
     foundation_stiffness,
-    square_grid,
 )
+from routh.constraints.stiffness import square_grid
 from routh.models import spatial
 from routh.models.base import Model, State
 from routh.models.planar import PlanarModel, Prismatic, Revolute, disc, link, point_mass
