@@ -89,7 +89,7 @@ def exact(given):
             solved += 1
             out, _ = samples([found.problem], given.samples, dirs=regular(facets))
             assert np.all(out.status == 0)
-            outside += int(np.count_nonzero(~found.contains(out.v[0], tol=1e-9)))
+            outside += int(np.count_nonzero(~found.contains(out.v[0], tolerance=1e-9)))
         table.row(nc, facets, tried, solved, solved * given.samples, outside)
 
 

@@ -112,7 +112,7 @@ def examine(rational: RationalProblem, tally: Tally, given: argparse.Namespace, 
     tally.spent.append(spent)
     tally.complete.append(exact.status.ok and spent <= given.limit)
     vertices = exact.vertices()
-    inside = exact.contains(np.array(vertices, dtype=float), tol=1e-9) if vertices else True
+    inside = exact.contains(np.array(vertices, dtype=float), tolerance=1e-9) if vertices else True
     tally.nested += int(np.all(inside))
     if exact.status.ok:
         tally.gaps.append(exact.gap)
@@ -278,8 +278,8 @@ def membership(given: argparse.Namespace) -> None:
         exact = routh.exact_set(get(name).rational)
         samples = routh.sample(exact.problem, 20_000, seed=1).v
         corners = np.tile(np.array(exact.vertices(which="outer"), dtype=float), (50, 1))
-        found, seconds = timed(exact.contains, samples, tol=1e-9, repeats=5)
-        held, longer = timed(exact.contains, corners, tol=0.0, repeats=5)
+        found, seconds = timed(exact.contains, samples, tolerance=1e-9, repeats=5)
+        held, longer = timed(exact.contains, corners, tolerance=0.0, repeats=5)
         rates = 1e-6 * len(samples) / seconds, 1e-3 * len(corners) / longer
         table.row(name, len(exact.outer), *rates, np.mean(found), np.mean(held))
 

@@ -105,14 +105,14 @@ def judged(problem, rng, seed):
     if not len(ended):
         return "", whole
     loose = TOLERANCE if problem.mu.max() < 100.0 else 100.0 * TOLERANCE
-    out = int(np.count_nonzero(~exact.contains(ended, tol=loose)))
+    out = int(np.count_nonzero(~exact.contains(ended, tolerance=loose)))
     if out:
         return (
             f"{out} of {len(ended)} samples outside by up to {exact.outer.violation(ended).max():.2g}",
             whole,
         )
     if len(exact.inner):
-        if not np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=loose)):
+        if not np.all(exact.contains(np.array(exact.vertices(), dtype=float), tolerance=loose)):
             return "inner vertices outside of outer", whole
         if routh.coverage(outcomes, exact).outside != 0.0:
             return f"coverage says {routh.coverage(outcomes, exact).outside:.2g} outside", whole

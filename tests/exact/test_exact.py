@@ -61,7 +61,7 @@ def test_every_vertex_is_an_outcome_and_the_outer_set_cannot_be_left(sets, name)
         assert member, member.why
     outer = [piece.vertices for piece in exact.outer]
     assert verify_invariance(exact.rational, exact.thresholds, exact.region, outer)
-    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-12))
+    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tolerance=1e-12))
     assert 0 < exact.gap < 5 * exact.eta
 
 
@@ -70,14 +70,14 @@ def test_the_simultaneous_and_sequential_laws_lie_inside(sets, name):
     exact, problem = sets[name], systems.get(name).problem
     laws = [routh.laws.Simultaneous(), *(routh.laws.Sequential(order) for order in ([0, 1], [1, 0]))]
     for law in laws:
-        assert exact.contains(law(problem).v, tol=1e-6), law
+        assert exact.contains(law(problem).v, tolerance=1e-6), law
 
 
 def test_samples_of_small_step_lie_in_the_outer_set(sets):
     for name in ("rocking-block", "box-wall"):
         problem = systems.get(name).problem
         outcomes = routh.sampling.sample_by_steps(problem, 12, step=0.05 * problem.scaling.impulse, seed=3)
-        inside = sets[name].contains(outcomes.v[outcomes.terminated], tol=1e-7)
+        inside = sets[name].contains(outcomes.v[outcomes.terminated], tolerance=1e-7)
         assert np.all(inside)
 
 
@@ -132,7 +132,7 @@ def test_a_budget_that_runs_out_leaves_a_bound():
     assert exact.answer().lines()[0].startswith("Perhaps only part of the set was found (INCOMPLETE)")
     full = routh.exact_set(rational_block())
     assert "INCOMPLETE" not in str(full.answer())
-    assert np.all(exact.contains(np.array(full.vertices(), dtype=float), tol=1e-9))
+    assert np.all(exact.contains(np.array(full.vertices(), dtype=float), tolerance=1e-9))
 
 
 @pytest.mark.parametrize("name", ["rocking-block", "compass-gait", "box-wall"])
@@ -198,9 +198,9 @@ def test_sequences_that_switch_for_ever_are_closed_from_both_sides():
     exact = routh.exact_set(random_rational(29, 3), budget=600)
     assert exact.status is Status.SOLVED
     assert exact.gap < 1e-4  # 1.6e-3 where what was put off gets no second look
-    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tol=1e-9))
+    assert np.all(exact.contains(np.array(exact.vertices(), dtype=float), tolerance=1e-9))
     reached = routh.fill(exact.problem, max_samples=300, seed=0).outcomes
-    assert np.all(exact.contains(reached.v[reached.terminated], tol=1e-9))
+    assert np.all(exact.contains(reached.v[reached.terminated], tolerance=1e-9))
 
 
 @pytest.mark.parametrize("end", [20, 21])

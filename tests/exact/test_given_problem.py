@@ -179,7 +179,7 @@ def test_what_coincidences_moved_is_enclosed():
     assert 1e-12 < exact.outer.radius < 1e-11
     assert exact.gap >= exact.outer.radius
     for order in ([0, 1], [1, 0]):
-        assert exact.contains(routh.laws.Sequential(order)(rest.replace(v=v)).v, tol=1e-14)
+        assert exact.contains(routh.laws.Sequential(order)(rest.replace(v=v)).v, tolerance=1e-14)
 
 
 def test_a_slow_approach_is_an_impact():
@@ -187,8 +187,8 @@ def test_a_slow_approach_is_an_impact():
     problem = routh.ImpactProblem(np.eye(2), [[0.0, 1.0]], [[1.0, 0.0]], 0.5, [1.0, -1e-13])
     exact = routh.exact_set(problem)
     assert exact.status is Status.SOLVED
-    assert exact.contains([1.0 - 5e-14, 0.0], tol=1e-15)
-    assert not exact.contains(problem.v, tol=1e-15)
+    assert exact.contains([1.0 - 5e-14, 0.0], tolerance=1e-15)
+    assert not exact.contains(problem.v, tolerance=1e-15)
 
 
 def test_space_names_its_polygon():

@@ -33,11 +33,11 @@ def test_outcomes_are_inside_where_rows_nearly_depend(noise, seed):
     solved = outcomes.v[outcomes.status == Status.SOLVED]
     assert len(solved) == 200
     assert np.all(exact.contains(solved))
-    assert np.all(exact.contains(solved, which="inner", tol=1e-5))
+    assert np.all(exact.contains(solved, which="inner", tolerance=1e-5))
     assert exact.outer.violation(solved).max() < 1e-11
     assert routh.coverage(outcomes, exact).outside == 0.0
     assert not np.any(
-        exact.contains(solved + 1e-6 * problem.speed * np.eye(6)[:, None], tol=1e-8).all(axis=0)
+        exact.contains(solved + 1e-6 * problem.speed * np.eye(6)[:, None], tolerance=1e-8).all(axis=0)
     )
 
 
@@ -52,7 +52,7 @@ def test_outcomes_are_inside_where_rows_add_up_and_friction_is_huge(seed):
     exact, outcomes = routh.exact_set(problem, budget=1.0), routh.sample(problem, 100)
     solved = outcomes.v[outcomes.status == Status.SOLVED]
     assert len(solved)
-    assert np.all(exact.contains(solved, tol=1e-7))
+    assert np.all(exact.contains(solved, tolerance=1e-7))
     assert np.all(np.isfinite(exact.outer.violation(solved)))
 
 
@@ -68,12 +68,12 @@ def test_nothing_is_decided_by_rounding():
     square = sum(off[i] * M[i][j] * off[j] for i in range(3) for j in range(3))
     share = float(square) ** 0.5 / problem.speed
     assert 0.0 < share < 1e-15
-    assert exact.contains(near, tol=1.01 * share)
-    inside = [bool(exact.contains(near, tol=tol)) for tol in np.linspace(0.0, 2.0, 41) * share]
+    assert exact.contains(near, tolerance=1.01 * share)
+    inside = [bool(exact.contains(near, tolerance=tol)) for tol in np.linspace(0.0, 2.0, 41) * share]
     assert inside == sorted(inside)  # once inside, inside for every larger tolerance
     zero = np.zeros(3)  # rest is an outcome, exactly
-    assert exact.contains(zero, tol=0.0)
-    assert exact.contains(zero, tol=0.0, which="inner")
+    assert exact.contains(zero, tolerance=0.0)
+    assert exact.contains(zero, tolerance=0.0, which="inner")
 
 
 def test_the_filter_agrees_with_fractions():
@@ -87,8 +87,8 @@ def test_the_filter_agrees_with_fractions():
     for tol in (0.0, 1e-16, 1e-12, 1e-3):
         limit = F(tol) + F(exact.outer.radius)
         expected = [facets._inside(row, everything, limit) for row in v]
-        assert exact.contains(v, tol=tol).tolist() == expected
-    assert len(set(exact.contains(v, tol=1e-3).tolist())) == 2
+        assert exact.contains(v, tolerance=tol).tolist() == expected
+    assert len(set(exact.contains(v, tolerance=1e-3).tolist())) == 2
 
 
 def test_violation_is_never_more_than_the_distance():
@@ -119,7 +119,10 @@ def test_units_change_no_membership():
     scaled = routh.exact_set(problem.replace(v=problem.v * 2.0**-300))
     v = outcomes + 1e-7 * np.random.default_rng(0).normal(size=outcomes.shape)
     for tol in (1e-9, 1e-7):
-        assert exact.contains(v, tol=tol).tolist() == scaled.contains(v * 2.0**-300, tol=tol).tolist()
+        assert (
+            exact.contains(v, tolerance=tol).tolist()
+            == scaled.contains(v * 2.0**-300, tolerance=tol).tolist()
+        )
 
 
 def test_factors_multiply_to_their_matrix():

@@ -191,7 +191,7 @@ def test_samples_with_a_polygon_lie_in_the_exact_set(facets, nc):
             solved += 1
             out = samples([exact.problem], 300, dirs=dirs)
             assert np.all(out.status == Status.SOLVED)
-            assert np.all(exact.contains(out.v[0], tol=1e-9))
+            assert np.all(exact.contains(out.v[0], tolerance=1e-9))
     assert solved == 3
 
 

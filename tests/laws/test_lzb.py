@@ -21,7 +21,7 @@ def test_every_stiffness_ratio_over_ten_decades_gives_a_member(name, soft):
         result = law(problem)
         assert result.status is Status.SOLVED
         assert result.residual < 1e-12
-        assert exact.contains(result.v, tol=1e-9), law
+        assert exact.contains(result.v, tolerance=1e-9), law
 
 
 def test_the_ratio_sweeps_the_rocking_blocks_set_from_end_to_end():

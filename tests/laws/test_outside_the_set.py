@@ -28,7 +28,7 @@ def test_only_laws_that_follow_the_way_lie_in_the_set(reversing):
     for law in (SingleContact(), Sequential(rule="routh")):
         np.testing.assert_allclose(law(reversing).v, np.array(point, float), atol=1e-12)
     for law in (Simultaneous(), Sequential()):
-        assert not exact.contains(law(reversing).v, tol=1e-3)
+        assert not exact.contains(law(reversing).v, tolerance=1e-3)
 
 
 def test_samples_of_large_steps_can_lie_outside_and_those_of_small_ones_come_near(reversing):
@@ -51,7 +51,7 @@ def test_every_draw_of_the_set_valued_law_lies_in_the_set():
         rng = np.random.default_rng(5)
         draws = [law(system.problem, rng) for _ in range(400)]
         assert all(draw.status.ok for draw in draws)
-        return int(np.count_nonzero(~exact.contains(np.array([draw.v for draw in draws]), tol=1e-9)))
+        return int(np.count_nonzero(~exact.contains(np.array([draw.v for draw in draws]), tolerance=1e-9)))
 
     assert outside(SetValued()) == 0
     assert outside(SetValued(method="algorithm1")) > 0  # what the default was

@@ -181,7 +181,7 @@ def test_the_exact_set_lies_below_the_samples_where_it_is_cheap():
         outcomes = routh.sample(systems.get(name).problem, 64)
         exact = cheap_exact(outcomes.problem)
         assert exact is not None, name
-        assert exact.contains(outcomes.v, tol=1e-6).all()
+        assert exact.contains(outcomes.v, tolerance=1e-6).all()
         fig = outcomes_figure(outcomes)
         assert velocity.EXACT in labels(fig)
         for axes in fig.axes:

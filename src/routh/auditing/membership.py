@@ -185,9 +185,9 @@ def _decided(problem: ImpactProblem, after: Array, tolerance: float) -> bool | N
         exact = exact_set(problem, pieces=_PIECES, budget=_SECONDS)
     except (MissingExtraError, CapacityError):
         return None
-    if bool(exact.contains(after, tol=tolerance, which="inner")):
+    if bool(exact.contains(after, tolerance=tolerance, which="inner")):
         return True
-    return None if bool(exact.contains(after, tol=tolerance)) else False
+    return None if bool(exact.contains(after, tolerance=tolerance)) else False
 
 
 def _drawn(problem: ImpactProblem, outcomes: Outcomes | None, options: Options, limit: Options) -> Outcomes:

@@ -155,8 +155,8 @@ class PolytopeUnion(Sequence[Polytope]):
         beyond = self._facets.violation(velocity.reshape(-1, velocity.shape[-1]))
         return np.maximum(beyond - self.radius, 0.0).reshape(velocity.shape[:-1])
 
-    def contains(self, v: ArrayLike, tol: float = 0.0) -> np.ndarray:
-        """Whether a piece has velocities (..., nv) on the right side of all facets, to ``tol`` of the speed.
+    def contains(self, v: ArrayLike, tolerance: float = 0.0) -> np.ndarray:
+        """Whether a piece has velocities (..., nv) inside all facets, to ``tolerance`` of the speed.
 
         The distance is that of `violation`, without rounding: what floating point does not tell is decided
         in fractions. False where v is not finite.
@@ -164,7 +164,7 @@ class PolytopeUnion(Sequence[Polytope]):
         velocity = np.asarray(v, dtype=np.float64)
         if not self.pieces:
             return np.zeros(velocity.shape[:-1], dtype=bool)
-        limit = Fraction(tol) + Fraction(self.radius)
+        limit = Fraction(tolerance) + Fraction(self.radius)
         inside = self._facets.inside(velocity.reshape(-1, velocity.shape[-1]), limit)
         return inside.reshape(velocity.shape[:-1])
 

@@ -97,20 +97,20 @@ class ExactSet(Drawable):
         """
         return largest_distance(self.outer, self.inner)
 
-    def contains(self, v: ArrayLike, *, tol: float = 1e-9, which: Side = "outer") -> NDArray[np.bool_]:
-        """Whether (..., nv) lies in the union: beyond no facet by more than ``tol`` times the speed before.
+    def contains(self, v: ArrayLike, *, tolerance: float = 1e-9, which: Side = "outer") -> NDArray[np.bool_]:
+        """Whether (..., nv) lies in the union: beyond no facet by over ``tolerance`` times the speed before.
 
-        Outside ``outer`` is a proof that nothing within ``tol`` of a velocity is an outcome; inside ``inner``
-        with ``tol=0`` that it is one. Both are decided without rounding: floating point says yes or no only
-        where a bound on its rounding lets it, and fractions decide the rest. A velocity counts as the
-        numbers that it is made of, so one that was computed needs a ``tol`` for its own rounding. Not finite
-        is not inside.
+        Outside ``outer`` is a proof that nothing within ``tolerance`` of a velocity is an outcome;
+        inside ``inner`` with ``tolerance=0`` that it is one. Both are decided without rounding:
+        floating point says yes or no only where a bound on its rounding lets it, and fractions decide
+        the rest. A velocity counts as the numbers that it is made of, so one that was computed needs
+        a ``tolerance`` for its own rounding. Not finite is not inside.
         """
         nv = self.rational.nv
         velocity = np.asarray(v, dtype=np.float64)
         if velocity.shape[-1:] != (nv,):
             raise InputError("v", got=f"shape {velocity.shape}", wanted=f"(..., {nv})")
-        return self._side(which).contains(velocity, real("tol", tol, at_least=0.0))
+        return self._side(which).contains(velocity, real("tolerance", tolerance, at_least=0.0))
 
     def support(self, direction: ArrayLike, *, which: Side = "inner") -> Array:
         """Largest ``direction . v`` over the set, for (nv,) or (k, nv)."""

@@ -51,7 +51,7 @@ def _rows(exact: ExactSet, found: Comparison, spent: float) -> tuple[Row, ...]:
     outer = [piece.vertices for piece in exact.outer]
     sealed = verify_invariance(exact.rational, exact.thresholds, exact.region, outer)
     singles = (*found.sequential.values(), *found.simultaneous)
-    inside = all(bool(exact.contains(single.v, tol=1e-6)) for single in singles)
+    inside = all(bool(exact.contains(single.v, tolerance=1e-6)) for single in singles)
     springs = [laws.LZB((1.0, ratio))(exact.problem).v for ratio in RATIOS]
     farthest = max(float(exact.outer.violation(v)) for v in springs)
     pieces = ", ".join(f"{len(p.vertices)} vertices in {p.dimension}-D" for p in exact.inner)

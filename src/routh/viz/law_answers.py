@@ -118,7 +118,7 @@ def labelled_answers(
     ranks = {id(answer): rank for rank, answer in enumerate(sequential)}
     marks = []
     for answer in found:
-        inside = exact is None or bool(exact.contains(answer.v, tol=_SAME))
+        inside = exact is None or bool(exact.contains(answer.v, tolerance=_SAME))
         words = answer.label(at_once) + ("" if inside else OUTSIDE)
         marks.append((answer, words, look(answer, ranks.get(id(answer), 0))))
     return marks

@@ -157,7 +157,7 @@ def wheel_between() -> Finding:
     ends = [result.v for result in sequences(exact.problem).values()]
     rest = simultaneous_solutions(exact.problem)[0][0].v
     points = [rest + share * (end - rest) for end in ends for share in np.linspace(0.0, 1.0, 21)]
-    inside = sum(bool(exact.contains(v, tol=1e-6)) for v in points)
+    inside = sum(bool(exact.contains(v, tolerance=1e-6)) for v in points)
     return works(inside == len(points), {"points in the set": f"{inside} of {len(points)}"})
 
 
@@ -197,7 +197,7 @@ def figure_4c() -> Finding:
         v for v in sample(exact.problem, 512, seed=1).v
         if min(float(np.linalg.norm((v - one) @ root)) for one in single) > 0.005 * exact.problem.speed
     ]  # fmt: skip
-    inside = sum(bool(exact.contains(v, tol=1e-6)) for v in others)
+    inside = sum(bool(exact.contains(v, tolerance=1e-6)) for v in others)
     return works(
         inside == len(others) > 0, {"samples far from all three": len(others), "of these in the set": inside}
     )

@@ -102,7 +102,7 @@ def _convex_combinations(name: str) -> Finding:
     ends = np.unique(np.round([result.v for result in results], 9), axis=0)
     rng = np.random.default_rng(0)
     mixed = rng.dirichlet(np.ones(len(ends)), 400) @ ends
-    inside = np.array([bool(exact.contains(v, tol=1e-6)) for v in mixed])
+    inside = np.array([bool(exact.contains(v, tolerance=1e-6)) for v in mixed])
     numbers = {"outcomes combined": len(ends), "combinations": 400, "of these in the set": int(inside.sum())}
     return works(bool(inside.any()), numbers)
 

@@ -80,7 +80,7 @@ def lzb_is_a_member() -> Finding:
         for ratio in 10.0 ** np.arange(-5.0, 6.0, 2.0):
             result = laws.LZB((1.0, float(ratio)))(exact.problem)
             tried += 1
-            outside += result.status is not Status.SOLVED or not exact.contains(result.v, tol=1e-9)
+            outside += result.status is not Status.SOLVED or not exact.contains(result.v, tolerance=1e-9)
     return works(outside == 0, {"ratios and systems": tried, "outside the set": outside})
 
 
