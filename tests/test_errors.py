@@ -101,14 +101,14 @@ def test_errors_travel_between_processes() -> None:
 def test_the_command_line_says_the_same_with_its_flags(tmp_path) -> None:
     file = tmp_path / "box.xml"
     file.write_text(
-        "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 0.05'><freejoint/>"
+        "<mujoco><worldbody><geom type='plane' size='1 1 1'/><body pos='0 0 0.04'><freejoint/>"
         "<geom type='box' size='.1 .1 .1' mass='1'/></body></worldbody></mujoco>"
     )
     model = load(file)
     with pytest.raises(StateError) as caught:
-        problem(model, state(model), deepest=0.005)
+        problem(model, state(model), deepest=0.02)
     said = said_on_the_command_line("impact", str(file), "--no-picture")
-    assert str(caught.value).endswith("wanted at most 0.005 m (deepest=)")
+    assert str(caught.value).endswith("wanted at most 0.02 m (deepest=)")
     assert said is not None
     assert said.startswith(str(caught.value).replace("(deepest=)", "(--deepest)"))
     assert said.endswith("which moves the robot until it just touches.")

@@ -47,7 +47,7 @@ def test_batches_scans_trajectories_and_bundles():
     )
     np.testing.assert_array_equal(found.to_xarray()["score"].sel(mu=0.5).values, found.score[1])
     assert len(found.to_pandas()) == 6
-    assert set(found.to_pandas()) == {"mu", "speed", "score", "contacts", "solved", "explained"}
+    assert set(found.to_pandas()) == {"mu", "speed", "score", "contacts", "share_solved", "explained"}
     bundle = futures()
     one = bundle[0].to_xarray()
     np.testing.assert_array_equal(one["q"].values, bundle[0].q)

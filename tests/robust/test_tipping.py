@@ -387,7 +387,7 @@ def test_bad_numbers_are_refused():
 
 def test_numbers_of_many_states_are_those_of_each():
     q, v = flat(0.8, 1.5)
-    many = tipping(lander(), np.array([q, q]), np.array([v, 0.5 * v]))
+    many = tippings(lander(), np.array([q, q]), np.array([v, 0.5 * v]))
     for name in ("ratio", "energy", "energy_after"):
         numbers = [getattr(one, name) for one in many.found]
         assert getattr(many, name).tolist() == numbers

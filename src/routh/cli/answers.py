@@ -61,10 +61,7 @@ def run_answer_audit(
         ]
     _tell(request.engine, found, title, output)
     written = output.picture(place, lambda: plot(found[0]))
-    told = [
-        {"word": one.word, "distance": one.distance, "v": one.v_after, "verdict": one.verdict}
-        for one in found
-    ]
+    told = [{"word": one.word, "distance": one.distance, "v": one.v, "verdict": one.verdict} for one in found]
     output.emit(engine=request.engine, contacts=list(problem.names), answers=told, picture=written)
     return Exit.DONE if np.any(outcomes.status == Status.SOLVED) else Exit.WITHOUT_RESULT
 

@@ -17,8 +17,8 @@ from routh.constraints import (
     Unilateral,
     differentiate,
     solve,
-    square_grid,
 )
+from routh.constraints.stiffness import square_grid
 from routh.constraints.system import ActingRows, DenseMass
 from routh.reproduce import d19 as exhibits
 from routh.reproduce.checks import draws
