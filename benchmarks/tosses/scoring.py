@@ -64,7 +64,9 @@ def controls(
     spread = np.sqrt((cloud**2).sum(axis=1).mean())
     pushes = rng.exponential(size=(n, problem.nc))
     angle, radius = 2 * np.pi * rng.random((n, problem.nc)), np.sqrt(rng.random((n, problem.nc)))
-    sideways = (problem.mu * pushes * radius)[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    disc = radius[..., None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    inside = disc if problem.nt == 2 else 2.0 * rng.random((n, problem.nc, 1)) - 1.0
+    sideways = (problem.mu * pushes)[..., None] * inside
     impulses = np.concatenate([pushes[..., None], sideways], axis=-1).reshape(n, -1)
     thrown = impulses @ np.linalg.solve(problem.M, problem.J.reshape(-1, nv).T).T @ root
     thrown -= thrown.mean(axis=0)

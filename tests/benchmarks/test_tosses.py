@@ -93,7 +93,7 @@ def test_an_impact_is_found_with_its_velocities(name, tmp_path):
     np.testing.assert_allclose(contact.after, after, atol=0.02 * size)
 
 
-@pytest.mark.parametrize("name", ["cube", "elbow"])
+@pytest.mark.parametrize("name", ["cube", "elbow", "square"])
 def test_committed_values_predict_another_toss(name, tmp_path, monkeypatch, capsys):
     pytest.importorskip("mujoco")
     from tosses import comparing
@@ -190,13 +190,14 @@ def test_values_of_another_body_are_refused():
         comparing.Fitted.read(Path(comparing.__file__).parent / "elbow.json", _body("cube"))
 
 
-def test_controls_have_the_centre_and_the_size_of_the_set():
+@pytest.mark.parametrize(("nt", "nc", "nv"), [(1, 2, 3), (2, 4, 6)])
+def test_controls_have_the_centre_and_the_size_of_the_set(nt, nc, nv):
     from problems import random_problem
     from tosses import scoring
 
     rng = np.random.default_rng(4)
-    problem = random_problem(rng, nt=2, nc=4, nv=6, mu=0.5)
-    points = rng.normal(size=(4096, problem.nv)) * [0.3, 0.1, 0.1, 0.0, 0.2, 0.1] + 0.2
+    problem = random_problem(rng, nt=nt, nc=nc, nv=nv, mu=0.5)
+    points = rng.normal(size=(4096, nv)) * np.array([0.3, 0.1, 0.1, 0.0, 0.2, 0.1])[:nv] + 0.2
     wanted = scoring.score(points)
     for name, one in scoring.controls(problem, np.eye(problem.nv), points, rng).items():
         assert one.mean == pytest.approx(wanted.mean, abs=0.03), name
