@@ -148,6 +148,7 @@ NO_PICTURE = {
     **dict.fromkeys(("WorstCase", "Guarantee"), "its velocity goes into the picture of the outcomes"),
     **dict.fromkeys(("StateGradient", "Derivative", "Sensitivity"), "slopes, which are numbers"),
     **dict.fromkeys(("ConstraintForces", "InverseResult", "LCPResult"), "one step, which is numbers"),
+    "LandingCheck": "the worst of a motion, which is numbers",
     **dict.fromkeys(("ExactMap", "OuterBound"), "a function: what it gives at a velocity is drawn"),
     **dict.fromkeys(
         ("Snapped", "Pointedness", "Termination", "Uniqueness", "NetBound"), "an answer in words"

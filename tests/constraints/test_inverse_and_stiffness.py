@@ -14,8 +14,8 @@ from routh.constraints import (
     forces_at,
     foundation_stiffness,
     inputs_for,
-    square_grid,
 )
+from routh.constraints.stiffness import square_grid
 from routh.models.base import State
 from routh.models.planar import PlanarModel, PlaneContact, Revolute, box, disc, link
 from routh.models.spatial import SpatialModel, sphere

@@ -171,4 +171,4 @@ def test_friction_along_the_slip_is_caught_in_such_a_step_too():
     motion = routh.simulate(plank(), routh.State(LYING, [1e-3, -1e-5, 0.0]), duration=1e-3)
     i = next(event.index for event in motion.events if event.kind == "settle")
     assert not broken(plank(), motion)
-    assert "maximal dissipation" in broken(plank(), changed(motion, "impulses", (i, slice(None), 1), -1.0))
+    assert "maximal dissipation" in broken(plank(), changed(motion, "impulse", (i, slice(None), 1), -1.0))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from routh.base.results import Whole
 from routh.base.validation import Array
 from routh.kernels.landing.data import FLIGHT, IMPACT, STEP
 from routh.models.rotations import contact_frames, rotation_matrices
@@ -13,7 +14,7 @@ from routh.to_rest.many import LandingMotion
 
 
 @dataclass(frozen=True)
-class LandingCheck:
+class LandingCheck(Whole):
     """The worst of a motion; shares but for the depth."""
 
     momentum: float  # that the impulses of an impact or a step do not explain
