@@ -21,6 +21,7 @@ MATERIAL = {
     *(
         "System",
         "MotionSystem",
+        "Stepped",
         "Parameter",
         "Entry",
         "Exhibit",
@@ -149,6 +150,7 @@ NO_PICTURE = {
     **dict.fromkeys(("StateGradient", "Derivative", "Sensitivity"), "slopes, which are numbers"),
     **dict.fromkeys(("ConstraintForces", "InverseResult", "LCPResult"), "one step, which is numbers"),
     "LandingCheck": "the worst of a motion, which is numbers",
+    "Card": "a page of its own",
     **dict.fromkeys(("ExactMap", "OuterBound"), "a function: what it gives at a velocity is drawn"),
     **dict.fromkeys(
         ("Snapped", "Pointedness", "Termination", "Uniqueness", "NetBound"), "an answer in words"

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
+from routh.base.results import Whole
 from routh.base.status import InputError
 from routh.base.text import for_terminal
 
@@ -34,12 +35,15 @@ class CardEntry:
 
 
 @dataclass(frozen=True)
-class Card:
+class Card(Whole):
     """What an engine's answers are worth."""
 
     name: str
     findings: tuple[CardEntry, ...]
     seconds: float
+
+    def __repr__(self) -> str:
+        return f"Card({self.sentence})"
 
     @property
     def faults(self) -> tuple[CardEntry, ...]:
