@@ -29,6 +29,7 @@ MEANING = {
 #: returns is stable, too.
 STABILITY = {
     "routh": STABLE,
+    "routh.landings": YOUNG,
     "routh.step_through": YOUNG,  # as the constraints that it takes
     "routh.step_through_many": YOUNG,
     "routh.auditing": STABLE,

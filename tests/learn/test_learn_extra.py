@@ -75,7 +75,7 @@ def test_the_extra_brings_all_that_the_example_needs():
     assert "matplotlib" in missing  # or nothing is blocked here
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), flags=re.DOTALL | re.MULTILINE)
     (example,) = (block for block in blocks if "class Crate" in block)
-    made, _ = example.split("for name, env in")  # whole episodes are run with the page
+    made, _ = example.split("for name, task in")  # whole episodes are run with the page
     code = BLOCKED.format(missing=missing) + made + ONE_STEP
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

@@ -42,14 +42,14 @@ def start_values(mechanism):
 def test_a_joint_that_is_not_there_is_named(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(ROBOT)
-    with pytest.raises(ValueError, match="there is no joint 'leg velocity'"):
+    with pytest.raises(ValueError, match="got 'leg velocity'; wanted one of 'an arm'"):
         CliRunner().invoke(app, ["view", str(file), "--joint-velocity", "leg=1"], catch_exceptions=False)
 
 
 def test_a_robot_without_ground_is_told_what_to_try(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text(ROBOT.replace('<geom type="plane" size="5 5 1"/>', ""))
-    with pytest.raises(ValueError, match="Try --ground 0"):
+    with pytest.raises(ValueError, match="Try ground=0"):
         CliRunner().invoke(app, ["view", str(file)], catch_exceptions=False)
 
 

@@ -325,7 +325,7 @@ def test_a_state_without_an_impact_is_told_and_names_are_text():
 def test_what_cannot_be_shown_is_refused_before_a_port_is_opened():
     with pytest.raises(ValueError, match="what: got int"):
         show(3)
-    with pytest.raises(ValueError, match="no system 'rockin-block'"):
+    with pytest.raises(ValueError, match=r"got 'rockin-block'\. Did you mean 'rocking-block'"):
         show("rockin-block")
     assert guard.LOOPBACK == "127.0.0.1"
 
