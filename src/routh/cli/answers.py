@@ -100,7 +100,7 @@ def _asked(
     )  # as engines are asked
     ask = cast("Callable[..., Array]", features.resolve(places["audit"]))
     with output.busy(f"asking {engine}"):
-        return problem, problem.allowed(ask(engine, model, data))[None]
+        return problem, touching.allowed(ask(engine, model, data))[None]
 
 
 def _read(file: Path, nv: int) -> Array:
