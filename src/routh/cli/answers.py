@@ -95,9 +95,8 @@ def _asked(
         data.qpos[:], data.qvel[:] = found.qpos, found.qvel
         tell_place(found, output)
     near = options.given(window=placed.window, gap=placed.gap)
-    problem = robots.state_problem(model, data, placed, **near).replace(
-        restitution=0.0
-    )  # as engines are asked
+    touching = robots.state_problem(model, data, placed, **near)
+    problem = touching.replace(restitution=0.0)  # as engines are asked
     ask = cast("Callable[..., Array]", features.resolve(places["audit"]))
     with output.busy(f"asking {engine}"):
         return problem, touching.allowed(ask(engine, model, data))[None]
