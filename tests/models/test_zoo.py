@@ -79,6 +79,12 @@ def test_without_a_network_the_error_says_what_is_wanted(packages):
         robot_file("far")
 
 
+def test_without_a_network_an_installed_package_has_it_still(packages):
+    other = packages / "dm_control" / "suite" / "far.xml"
+    other.write_text(BALL.format(GROUND))
+    assert robot_file("far") == other
+
+
 def test_a_name_that_nobody_has_names_what_is_like_it(packages, monkeypatch):
     with pytest.raises(ModelError, match=r"there is no file 'bal'.*dm_control.*\(like it: ball\)"):
         robot_file("bal")

@@ -44,11 +44,16 @@ def robot_file(path: str | Path) -> Path:
         return file
     package, _, name = file.as_posix().rpartition("/")
     places = {package: SOURCES[package]} if package else SOURCES
+    failed = None
     for find in places.values():
-        robot = find(name)
+        try:
+            robot = find(name)
+        except ModelError as error:  # could not be fetched: an installed package may have it, too
+            failed = failed or error
+            continue
         if robot is not None:
             return robot
-    raise ModelError("path", wrong=_unknown(file))
+    raise failed or ModelError("path", wrong=_unknown(file))
 
 
 def is_robot_name(path: str | Path) -> bool:
