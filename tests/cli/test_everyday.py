@@ -67,3 +67,13 @@ def test_the_first_thing_that_people_bring_has_its_answer(routh_command, tmp_pat
     ended, out, err = routh_command("tip", file, "--down", 0.5, "--sideways", 0.2, "--no-picture")
     assert (ended, words in " ".join((out + err).split())) == (code, True), out + err
     assert " inf " not in out.partition("\n")[0]
+
+
+def test_a_drone_that_rocks_on_a_slope_comes_to_rest_in_every_landing(routh_command, tmp_path):
+    """Steps that Newton's method does not settle are taken in halves."""
+    file = tmp_path / "drone.xml"
+    file.write_text(drone(4, slope=8).replace("0.5 0.005", "0.7 0.005").replace("0.004 1", "0.002 1"))
+    code, out, err = routh_command("land", file, "--down", 0.5, "-n", 60, "--no-picture")
+    assert code == 0, out + err
+    assert out.startswith("tips in 0 % of 60 landings")
+    assert "not solved" not in out

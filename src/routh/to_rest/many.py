@@ -164,7 +164,8 @@ class LandingRuns(Drawable, Tabular):
         solved = int(self.solved.sum())
         tipped = int((self.tipped & self.solved).sum())
         low, high = self.interval()
-        parts = [f"tips in {_percent(tipped / max(solved, 1))} of {solved} landings ({_range(low, high)})"]
+        count = f"{solved} landing" if solved == 1 else f"{solved} landings"
+        parts = [f"tips in {_percent(tipped / max(solved, 1))} of {count} ({_range(low, high)})"]
         moving = int((self.status == MOVING).sum())
         if moving:
             parts.append(f"{moving} still moving at the end")

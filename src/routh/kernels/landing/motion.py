@@ -38,6 +38,7 @@ CLOSE = 1e-8  # s: what would close within it touches
 SHORTEST = 1e-8  # s, of a step in contact
 TEETERING = 30.0  # how much longer a body on fewer than three points has to be still
 TOUCHES = 1e-4  # of the size: at rest what is this near touches
+SHORTER = 6  # times that a step which is not solved is halved
 TURN = 4e-3  # rad: what turns faster in a step gains energy and sinks in
 FLY, STRIKE, GO_ON = range(3)
 
@@ -65,7 +66,7 @@ def one_landing(e: int, rules: FallRules, runs: Runs, ends: Ends, hands: Hands, 
     #   hands.plan.bodies.frames, hands.plan.bodies.weights, hands.plan.tolerance, hands.room.space.R,
     #   hands.room.terms.M, hands.room.terms.mu, rules.duration, rules.flat, rules.most, rules.patience,
     #   rules.size, rules.soft, rules.still, runs.row, runs.sample
-    # writes ends.worst, hands.course.q, hands.course.v, hands.impulse, hands.numbers
+    # writes ends.worst, hands.course.q, hands.course.stage, hands.course.v, hands.impulse, hands.numbers
     # hands on ends, hands, hands.course, hands.layout, hands.numbers, hands.plan.bodies, hands.plan.surface,
     #   hands.room.scratch, hands.room.space, hands.room.terms, hands.room.terms.M, rules, rules.size, runs,
     #   trace
@@ -121,7 +122,12 @@ def one_landing(e: int, rules: FallRules, runs: Runs, ends: Ends, hands: Hands, 
         else:
             length = min(length, max(rules.duration - t, SHORTEST))
             yield_of(layout, terms, plan.surface, course.memory[0])
-            if not step(0, length, plan.tolerance, layout, terms, room.scratch, course):
+            solved = step(0, length, plan.tolerance, layout, terms, room.scratch, course)
+            for _ in range(SHORTER):  # modes that Newton's method does not settle: a shorter step, begun anew
+                if not solved:
+                    length, course.stage[0, DONE] = 0.5 * length, 0
+                    solved = step(0, length, plan.tolerance, layout, terms, room.scratch, course)
+            if not solved:
                 status = NOT_SOLVED
                 break
             for c in range(nc):
